@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "indexer/DatabaseBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+/// Definitions and timeline are gathered up to this size.
+static constexpr size_t GatherBytes = 64 << 10;
+/// A checkpoint is due after this much more, or a quarter of what there is: a
+/// full disk costs little of a trace, and checkpoints little of the disk.
+static constexpr uint64_t CheckpointGrowth = 2 << 20;
+
+DatabaseBuilder::DatabaseBuilder(MemoryImage &Image, std::unique_ptr<TraceWriter> W,
+                                 unsigned CheckpointBlocks, double CheckpointSeconds)
+    : Writer(std::move(W)), Image(Image), Pages(Image, *Writer),
+      CheckpointBlocks(CheckpointBlocks), CheckpointTime(CheckpointSeconds),
+      LastCheckpoint(std::chrono::steady_clock::now()) {}
+
+void DatabaseBuilder::append(PieceType Type, uint64_t Key, ByteWriter &Bytes) {
+  Others.push_back({Type, Writer->append(Type, Key, Bytes.take()), Key});
+}
+
+void DatabaseBuilder::appendJson(PieceType Type, uint64_t Key, json::Object Value) {
+  std::string Text;
+  raw_string_ostream(Text) << json::Value(std::move(Value));
+  ByteWriter Bytes;
+  Bytes.bytes(StringRef(Text));
+  append(Type, Key, Bytes);
+}
+
+void DatabaseBuilder::addRun(const json::Object &Run) {
+  appendJson(PieceType::Run, 0, json::Object(Run));
+}
+
+void DatabaseBuilder::addDefinition(uint32_t Id, ArrayRef<uint8_t> Definition) {
+  if (Definitions.empty())
+    FirstDefinition = Id;
+  Definitions.u8(DefinitionTag);
+  Definitions.v(Id);
+  Definitions.v(Definition.size());
+  Definitions.bytes(Definition);
+  if (Definitions.size() >= GatherBytes)
+    flushDefinitions();
+}
+
+void DatabaseBuilder::addReasonName(uint32_t Reason, ArrayRef<uint8_t> Name) {
+  Definitions.u8(ReasonNameTag);
+  Definitions.v(Reason);
+  Definitions.v(Name.size());
+  Definitions.bytes(Name);
+}
+
+void DatabaseBuilder::flushDefinitions() {
+  if (!Definitions.empty())
+    append(PieceType::Definitions, FirstDefinition, Definitions);
+}
+
+void DatabaseBuilder::addTimeline(Timestamp Time, uint32_t Kind,
+                                  ArrayRef<uint8_t> Payload) {
+  if (Timeline.empty())
+    FirstTimelineBlock = nextBlock();
+  Timeline.v(nextBlock());
+  Timeline.v(Time);
+  Timeline.v(Kind);
+  Timeline.v(Payload.size());
+  Timeline.bytes(Payload);
+}
+
+void DatabaseBuilder::flushTimeline() {
+  if (!Timeline.empty())
+    append(PieceType::Timeline, FirstTimelineBlock, Timeline);
+}
+
+void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
+                               SequenceCoder &Sequence, ArrayRef<uint8_t> Opaque) {
+  BlockNumber N = nextBlock();
+  Pages.endBlock(N, Head);
+  Image.endBlock();
+  for (auto [Exit, Successor] : Sequence.takeNewSuccessors()) {
+    Definitions.u8(SuccessorTag);
+    Definitions.v(Exit);
+    Definitions.v(Successor);
+  }
+  ByteWriter Bytes;
+  encodeBlock(Bytes, Head, Events.Bytes.data(), Sequence.endBlock(), Opaque);
+  BlockEntry &Entry = Blocks.emplace_back();
+  Entry.Offset = Writer->append(PieceType::Block, N, Bytes.take());
+  Entry.First = Head.First;
+  Entry.Kinds = Events.Kinds;
+  Entry.Threads = Events.Threads;
+  Sum.Blocks = Blocks.size();
+  Sum.Instructions += Head.Instructions;
+  Sum.Executions += Head.Executions;
+
+  if (Definitions.size() >= GatherBytes)
+    flushDefinitions();
+  if (Timeline.size() >= GatherBytes)
+    flushTimeline();
+  uint64_t Since = Sum.Blocks - (Checkpoints.empty() ? 0 : Checkpoints.back().Blocks);
+  uint64_t Growth = Writer->rawBytes() - CheckpointBytes;
+  // The first comes early: from then on a full disk leaves a readable trace.
+  if (Checkpoints.empty() || Since >= CheckpointBlocks || Pages.wantsClose() ||
+      Growth >= std::max(CheckpointGrowth, CheckpointBytes / 4))
+    checkpoint();
+  else
+    idle();
+}
+
+void DatabaseBuilder::idle() {
+  uint64_t Done = Checkpoints.empty() ? 0 : Checkpoints.back().Blocks;
+  if (Sum.Blocks > Done && std::chrono::steady_clock::now() - LastCheckpoint >= CheckpointTime)
+    checkpoint();
+}
+
+void DatabaseBuilder::checkpoint() {
+  Pages.closeAll();
+  flushDefinitions();
+  flushTimeline();
+  // What end and directory would take, generously.
+  Writer->setReserve((1 << 20) + 64 * Sum.Blocks + 100 * Pages.chunkCount());
+  appendJson(PieceType::Checkpoint, Sum.Blocks,
+             json::Object{{"blocks", Sum.Blocks}, {"instructions", Sum.Instructions}});
+  Checkpoints.push_back(Sum);
+  CheckpointBytes = Writer->rawBytes();
+  LastCheckpoint = std::chrono::steady_clock::now();
+}
+
+Error DatabaseBuilder::complete(json::Object End, const Totals &T, uint64_t Pieces) {
+  appendJson(PieceType::End, 0, std::move(End));
+  if (Error E = Writer->flush())
+    return E;
+  DirectoryWriter Out;
+  for (uint64_t N = 0; N < T.Blocks; ++N) {
+    BlockEntry Entry = Blocks[N];
+    Entry.Offset = Writer->offsetOf(Entry.Offset);
+    Out.addBlock(Entry);
+  }
+  this->Pages.addTo(Out, Pieces);
+  for (const OtherRecord &R : Others)
+    if (R.Number < Pieces || &R == &Others.back())
+      Out.addPiece({R.Type, Writer->offsetOf(R.Number), R.Key});
+  ByteWriter Bytes;
+  Out.encode(Bytes, T.Instructions, T.Executions);
+  return Writer->close(Writer->append(PieceType::Directory, 0, Bytes.take()));
+}
+
+Expected<DatabaseBuilder::Totals> DatabaseBuilder::finish(
+    function_ref<json::Object(const Totals &, std::error_code, StringRef)> End) {
+  if (!Writer->failed())
+    checkpoint();
+  Error E = Writer->flush();
+  if (!E)
+    E = complete(End(Sum, std::error_code(), ""), Sum, UINT64_MAX);
+  if (!E)
+    return Sum;
+
+  std::error_code Code;
+  std::string Message;
+  handleAllErrors(std::move(E), [&](const ErrorInfoBase &Info) {
+    Code = Info.convertToErrorCode();
+    Message = Info.message();
+  });
+  Expected<TraceWriter::Recovery> R = Writer->recover();
+  if (!R)
+    return R.takeError();
+  Totals Left;
+  for (const Totals &T : Checkpoints)
+    if (T.Blocks == R->Blocks)
+      Left = T;
+  if (Error Again = complete(End(Left, Code, Message), Left, R->Pieces))
+    return Again;
+  return Left;
+}
+
+} // namespace chronicle

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Decides which pieces a trace is made of, and when: blocks, definitions,
+/// timeline, checkpoints, and at last end and directory.
+
+#ifndef CHRONICLE_INDEXER_DATABASEBUILDER_H
+#define CHRONICLE_INDEXER_DATABASEBUILDER_H
+
+#include "indexer/PageHistory.h"
+#include "trace-format/TraceWriter.h"
+#include "llvm/Support/JSON.h"
+#include <chrono>
+
+namespace chronicle {
+
+/// Everything is handed to the TraceWriter; memory beyond its queue is a table of
+/// about 56 bytes a block and what PageHistory says.
+class DatabaseBuilder {
+public:
+  DatabaseBuilder(MemoryImage &Image, std::unique_ptr<TraceWriter> Writer,
+                  unsigned CheckpointBlocks, double CheckpointSeconds);
+
+  void addRun(const llvm::json::Object &Run);
+  void addDefinition(uint32_t Id, llvm::ArrayRef<uint8_t> Definition);
+  void addReasonName(uint32_t Reason, llvm::ArrayRef<uint8_t> Name);
+  void addTimeline(Timestamp Time, uint32_t Kind, llvm::ArrayRef<uint8_t> Payload);
+
+  /// Ends the block: its pages and the block itself. \p Head is complete but for
+  /// the dirty counts.
+  void addBlock(BlockHead Head, const EventsWriter &Events, SequenceCoder &Sequence,
+                llvm::ArrayRef<uint8_t> Opaque);
+  BlockNumber nextBlock() const { return Blocks.size(); }
+  /// Writes a checkpoint if one is due by the clock. For when nothing comes.
+  void idle();
+
+  bool failed() const { return Writer->failed(); }
+  uint64_t bytesWritten() const { return Writer->bytesWritten(); }
+
+  struct Totals {
+    uint64_t Blocks = 0;
+    Timestamp Instructions = 0;
+    uint64_t Executions = 0;
+  };
+  Totals totals() const { return Sum; }
+
+  /// Completes the file with the end piece that \p End makes. If something could
+  /// not be written, the file is taken back to its last checkpoint, and \p End
+  /// is called (again) with what is left and with the reason.
+  llvm::Expected<Totals>
+  finish(llvm::function_ref<llvm::json::Object(const Totals &, std::error_code,
+                                               llvm::StringRef)> End);
+
+private:
+  void checkpoint();
+  void flushDefinitions();
+  void flushTimeline();
+  void append(PieceType Type, uint64_t Key, ByteWriter &Bytes);
+  void appendJson(PieceType Type, uint64_t Key, llvm::json::Object Value);
+  llvm::Error complete(llvm::json::Object End, const Totals &T, uint64_t Pieces);
+
+  struct OtherRecord {
+    PieceType Type;
+    uint64_t Number, Key;
+  };
+  std::unique_ptr<TraceWriter> Writer;
+  MemoryImage &Image;
+  PageHistory Pages;
+  unsigned CheckpointBlocks;
+  std::chrono::duration<double> CheckpointTime;
+  std::chrono::steady_clock::time_point LastCheckpoint;
+
+  std::vector<BlockEntry> Blocks; ///< Offset: the piece's number
+  std::vector<OtherRecord> Others;
+  std::vector<Totals> Checkpoints;
+  uint64_t CheckpointBytes = 0; ///< raw, up to the last checkpoint
+  Totals Sum;
+  ByteWriter Definitions, Timeline;
+  uint64_t FirstDefinition = 0, FirstTimelineBlock = 0;
+};
+
+} // namespace chronicle
+
+#endif

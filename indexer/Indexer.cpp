@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "indexer/Indexer.h"
+#include "indexer/StreamDecoder.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+/// How long a silent recorder is waited for before looking whether it is alive.
+static constexpr unsigned WaitMilliseconds = 200;
+
+struct Indexer::Impl {
+  Impl(RingReader Ring, std::unique_ptr<TraceWriter> Writer, const IndexerOptions &O)
+      : Ring(Ring),
+        Database(Image, std::move(Writer), O.CheckpointBlocks, O.CheckpointSeconds),
+        Decoder(Image, Database) {}
+
+  void step();
+  void noteProgress();
+  json::Object endPiece(const EndInfo &Info, const DatabaseBuilder::Totals &Totals,
+                        std::error_code Code, StringRef Failure);
+
+  RingReader Ring;
+  MemoryImage Image;
+  DatabaseBuilder Database;
+  StreamDecoder Decoder;
+  IndexerProgress Progress;
+  std::atomic<bool> Gone{false};
+  uint32_t Requested = 0;
+  bool Last = false;
+  std::string StreamFailure; ///< the stream made no sense
+  IndexSummary Summary;
+};
+
+Indexer::Indexer() = default;
+Indexer::~Indexer() = default;
+
+Expected<std::unique_ptr<Indexer>> Indexer::create(IndexerOptions Options, void *Ring,
+                                                   size_t RingBytes) {
+  Expected<RingReader> Reader = RingReader::create(Ring, RingBytes);
+  if (!Reader)
+    return Reader.takeError();
+  auto Writer = TraceWriter::create(Options.Path, Options.Overwrite, Options.Compression,
+                                    Options.Level, Options.Workers);
+  if (!Writer)
+    return Writer.takeError();
+  std::unique_ptr<Indexer> Result(new Indexer());
+  Result->I = std::make_unique<Impl>(*Reader, std::move(*Writer), Options);
+  Result->I->Database.addRun(Options.Run);
+  return Result;
+}
+
+void Indexer::Impl::noteProgress() {
+  const StreamCounts &C = Decoder.counts();
+  Progress.Instructions = Decoder.instructions();
+  Progress.Executions = Decoder.executions();
+  Progress.Superblocks = Decoder.superblocks();
+  Progress.Events = C.Events;
+  Progress.Threads = C.Threads;
+  Progress.Outputs = C.EventsByKind[CH_EV_OUTPUT];
+  Progress.Blocks = Database.nextBlock();
+  Progress.FileBytes = Database.bytesWritten();
+}
+
+/// Reads one chunk, or only gives it back once the trace cannot go on.
+void Indexer::Impl::step() {
+  Expected<RingChunk> Chunk = Ring.chunk();
+  Error E = Chunk ? Error::success() : Chunk.takeError();
+  if (!E) {
+    Last = Chunk->Last;
+    if (StreamFailure.empty() && !Database.failed())
+      E = Decoder.decode(*Chunk);
+  }
+  if (E && StreamFailure.empty())
+    StreamFailure = toString(std::move(E));
+  else
+    consumeError(std::move(E));
+  Ring.release();
+  noteProgress();
+  if (!StreamFailure.empty() || Database.failed())
+    Progress.Failed = true;
+  uint32_t Wanted = Decoder.requests() | (Progress.Failed ? CH_REQUEST_STOP : 0);
+  if (Wanted & ~Requested)
+    Ring.request(Wanted);
+  Requested |= Wanted;
+}
+
+void Indexer::run() {
+  while (!I->Last) {
+    // Looked at before the ring: what was published before the death is read.
+    bool Gone = I->Gone;
+    if (I->Ring.wait(Gone ? 0 : WaitMilliseconds)) {
+      I->step();
+      continue;
+    }
+    if (Gone)
+      break;
+    if (I->StreamFailure.empty())
+      I->Database.idle();
+    I->Progress.FileBytes = I->Database.bytesWritten();
+  }
+  if (!I->Last && I->StreamFailure.empty() && !I->Database.failed())
+    cantFail(I->Decoder.decode(I->Ring.unfinished()));
+  if (I->StreamFailure.empty())
+    I->Decoder.endBlock();
+  I->noteProgress();
+}
+
+void Indexer::recorderGone() { I->Gone = true; }
+void Indexer::requestStop() { I->Ring.request(CH_REQUEST_STOP); }
+const IndexerProgress &Indexer::progress() const { return I->Progress; }
+
+json::Object Indexer::Impl::endPiece(const EndInfo &Info,
+                                     const DatabaseBuilder::Totals &Totals,
+                                     std::error_code Code, StringRef Failure) {
+  const StreamCounts &C = Decoder.counts();
+  Summary = IndexSummary();
+  Summary.Reason = C.Ended ? endReasonName(C.EndReason).str() : Info.Reason;
+  Summary.Code = C.Ended ? C.EndCode : Info.Code;
+  if (C.Ended && (C.EndReason == CH_END_EXIT || C.EndReason == CH_END_SIGNAL) &&
+      (Info.Signal || Info.ExitStatus)) {
+    Summary.Reason = endReasonName(Info.Signal ? CH_END_SIGNAL : CH_END_EXIT).str();
+    Summary.Code = Info.Signal ? *Info.Signal : *Info.ExitStatus;
+  }
+  // A successful exec leaves nobody to say so.
+  if (!C.Ended && C.ExecThread && Info.Reason == "killed") {
+    Summary.Reason = endReasonName(CH_END_EXEC).str();
+    Summary.Code = 0;
+  }
+  if (!StreamFailure.empty()) {
+    Summary.Reason = "stream-error";
+    Summary.Failure = "the recorder sent something wrong: " + StreamFailure;
+  }
+  if (!Failure.empty()) {
+    bool Full = Code == std::errc::no_space_on_device || Code == std::errc::file_too_large ||
+                Code.value() == EDQUOT;
+    Summary.Reason = Full ? "disk-full" : "write-error";
+    Summary.Failure = Failure.str();
+  }
+  if (!Summary.Failure.empty())
+    Summary.Failure += "; the trace ends at instruction " + std::to_string(Totals.Instructions);
+  Summary.Instructions = Totals.Instructions;
+  Summary.Executions = Totals.Executions;
+  Summary.Blocks = Totals.Blocks;
+  Summary.Superblocks = Decoder.superblocks();
+  Summary.Events = C.Events;
+  Summary.Threads = C.Threads;
+  Summary.UnreportedWrites = C.UnreportedWrites;
+  Summary.OutsideWrites = C.OutsideWrites;
+  Summary.OpaqueBytes = C.OpaqueBytes;
+
+  json::Object Events, Opaque;
+  for (unsigned Kind = 1; Kind < EventKindCount; ++Kind)
+    if (C.EventsByKind[Kind])
+      Events[eventKindName(Kind)] = C.EventsByKind[Kind];
+  for (uint32_t Reason = 0; Reason < C.OpaqueByReason.size(); ++Reason)
+    if (C.OpaqueByReason[Reason]) {
+      std::string Name = Decoder.reasonName(Reason).str();
+      if (Name.empty())
+        Name = "reason " + std::to_string(Reason);
+      Opaque[json::fixUTF8(Name)] = C.OpaqueByReason[Reason];
+    }
+  json::Object End{{"reason", Summary.Reason},
+                   {"code", Summary.Code},
+                   {"seconds", Info.Seconds},
+                   {"instructions", Totals.Instructions},
+                   {"superblocks", Summary.Superblocks},
+                   {"executions", Totals.Executions},
+                   {"threads", C.Threads},
+                   {"events", std::move(Events)},
+                   {"modules", Decoder.modules().json()},
+                   {"unreported-writes", C.UnreportedWrites},
+                   {"outside-writes", C.OutsideWrites},
+                   {"opaque", std::move(Opaque)},
+                   {"peak-program-kb", Info.PeakProgramKb},
+                   {"peak-indexer-kb", Info.PeakIndexerKb}};
+  if (!Summary.Failure.empty())
+    End["failure"] = Summary.Failure;
+  return End;
+}
+
+Expected<IndexSummary> Indexer::finish(const EndInfo &Info) {
+  Expected<DatabaseBuilder::Totals> Totals = I->Database.finish(
+      [&](const DatabaseBuilder::Totals &T, std::error_code Code, StringRef Failure) {
+        return I->endPiece(Info, T, Code, Failure);
+      });
+  if (!Totals)
+    return Totals.takeError();
+  I->Summary.FileBytes = I->Database.bytesWritten();
+  I->Progress.FileBytes = I->Summary.FileBytes;
+  return I->Summary;
+}
+
+} // namespace chronicle

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The indexer: takes the stream out of the ring (trace-format/Stream.h) and
+/// writes the database. It is used by the launcher, in the process that started
+/// the recorded program:
+///
+///   auto I = Indexer::create(std::move(Options), Ring, RingBytes);
+///   std::thread T([&] { (*I)->run(); });   // start the program, wait for it ...
+///   (*I)->recorderGone();                  // the process is dead and reaped
+///   T.join();
+///   auto Summary = (*I)->finish(End);
+
+#ifndef CHRONICLE_INDEXER_INDEXER_H
+#define CHRONICLE_INDEXER_INDEXER_H
+
+#include "trace-format/Codec.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace chronicle {
+
+struct IndexerOptions {
+  std::string Path;
+  /// Replace a file that is there; otherwise create() fails.
+  bool Overwrite = false;
+  Codec Compression = Codec::Zstd;
+  int Level = 1; ///< of the codec; zstd 1..19, zlib 1..9
+  /// Compression threads; 0: one less than there are cores, at least one.
+  unsigned Workers = 0;
+  /// The run piece (docs/format.md, "JSON pieces").
+  llvm::json::Object Run;
+  /// A checkpoint after this many blocks or seconds, whichever comes first.
+  unsigned CheckpointBlocks = 2000;
+  double CheckpointSeconds = 5;
+};
+
+/// Counters for a live display; any thread may read them at any time.
+struct IndexerProgress {
+  std::atomic<uint64_t> Instructions{0};
+  std::atomic<uint64_t> Executions{0};
+  std::atomic<uint64_t> Superblocks{0};
+  std::atomic<uint64_t> Events{0};
+  std::atomic<uint64_t> Threads{0};
+  std::atomic<uint64_t> Blocks{0};
+  std::atomic<uint64_t> Outputs{0}; ///< CH_EV_OUTPUT events
+  std::atomic<uint64_t> FileBytes{0};
+  /// The trace could not be continued (disk full ...); the program goes on.
+  std::atomic<bool> Failed{false};
+};
+
+/// What only the launcher knows, for the end piece.
+struct EndInfo {
+  double Seconds = 0;
+  uint64_t PeakProgramKb = 0;
+  uint64_t PeakIndexerKb = 0;
+  /// Used if the stream has no CH_EV_END: "killed" (Code: the signal) or
+  /// "stopped". A CH_EV_END in the stream and a failure to write rank higher.
+  std::string Reason = "killed";
+  uint32_t Code = 0;
+  /// How the process ended by wait(2): its exit status, or the signal it died
+  /// of. If given, these rank higher than what the stream's CH_EV_END says of an
+  /// exit or a signal.
+  std::optional<uint32_t> ExitStatus, Signal;
+};
+
+struct IndexSummary {
+  uint64_t Instructions = 0, Executions = 0, Superblocks = 0, Blocks = 0;
+  uint64_t Events = 0, Threads = 0, FileBytes = 0;
+  uint64_t UnreportedWrites = 0, OutsideWrites = 0, OpaqueBytes = 0;
+  std::string Reason; ///< as in the end piece
+  uint32_t Code = 0;
+  /// Why the trace ends before the program did (disk full ...), or empty.
+  std::string Failure;
+};
+
+/// Costs: one thread that decodes (about 1 ns an instruction) and
+/// IndexerOptions::Workers that compress. Memory: docs/format.md, "Indexer
+/// memory".
+class Indexer {
+public:
+  /// Creates the file and writes its header and run piece. \p Ring is the mapped
+  /// ring, already laid out (header filled in), and must outlive the indexer.
+  static llvm::Expected<std::unique_ptr<Indexer>>
+  create(IndexerOptions Options, void *Ring, size_t RingBytes);
+  /// Without finish() the file is left without directory and end.
+  ~Indexer();
+
+  /// Takes chunks until the last one, or until recorderGone() and all is read.
+  /// Never fails: what goes wrong stops the recording (CH_REQUEST_STOP), the
+  /// ring is drained on so that the program is never held up, and finish() says
+  /// what it was.
+  void run();
+
+  /// The recorder's process no longer exists; nobody writes the ring any more.
+  /// From any thread.
+  void recorderGone();
+
+  /// Asks the recorder to stop recording while the program goes on.
+  void requestStop();
+
+  const IndexerProgress &progress() const;
+
+  /// After run(): writes end piece, directory and footer and closes the file.
+  /// An error means that the file could not be completed (it is still readable
+  /// by scanning if it has a checkpoint).
+  llvm::Expected<IndexSummary> finish(const EndInfo &Info);
+
+private:
+  Indexer();
+  struct Impl;
+  std::unique_ptr<Impl> I;
+};
+
+} // namespace chronicle
+
+#endif

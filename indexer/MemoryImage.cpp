@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "indexer/MemoryImage.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace chronicle {
+
+MemoryImage::MemoryImage() { emptyCache(); }
+MemoryImage::~MemoryImage() = default;
+
+void MemoryImage::emptyCache() {
+  for (Translation &T : Cache)
+    T = {NoVpn, nullptr};
+}
+
+FrameNumber MemoryImage::frameOf(uint64_t Vpn) const {
+  if (LLVM_LIKELY(Aliases.empty()))
+    return Vpn;
+  auto It = Aliases.upper_bound(Vpn);
+  if (It == Aliases.begin())
+    return Vpn;
+  --It;
+  return Vpn <= It->second.LastVpn ? It->second.Frame + (Vpn - It->first) : Vpn;
+}
+
+Page *MemoryImage::allocate() {
+  if (Free.empty()) {
+    Slabs.emplace_back(new Page[SlabPages]);
+    for (unsigned N = SlabPages; N--;)
+      Free.push_back(&Slabs.back()[N]);
+  }
+  Page *P = Free.back();
+  Free.pop_back();
+  std::memset(P->Data, 0, sizeof(P->Data));
+  std::memset(P->Dirty, 0, sizeof(P->Dirty));
+  P->Listed = P->Zeroed = false;
+  P->Fresh = true;
+  return P;
+}
+
+void MemoryImage::list(Page &P) {
+  if (P.Listed)
+    return;
+  P.Listed = true;
+  Touched.push_back(&P);
+}
+
+Page &MemoryImage::toWrite(uint64_t Vpn) {
+  Translation &T = Cache[Vpn % CacheSize];
+  if (T.Vpn == Vpn)
+    return *T.P;
+  FrameNumber Frame = frameOf(Vpn);
+  Page *&P = Pages[Frame];
+  if (!P) {
+    P = allocate();
+    P->Frame = Frame;
+  }
+  list(*P);
+  T = {Vpn, P};
+  return *P;
+}
+
+const Page *MemoryImage::toRead(uint64_t Vpn) const {
+  const Translation &T = Cache[Vpn % CacheSize];
+  return T.Vpn == Vpn ? T.P : Pages.lookup(frameOf(Vpn));
+}
+
+void MemoryImage::write(uint64_t Address, const uint8_t *Bytes, uint64_t Size) {
+  while (Size) {
+    unsigned Offset = Address % PageSize;
+    uint64_t Part = std::min<uint64_t>(Size, PageSize - Offset);
+    Page &P = toWrite(Address / PageSize);
+    std::memcpy(P.Data + Offset, Bytes, Part);
+    unsigned First = Offset / GranuleSize, Last = (Offset + Part - 1) / GranuleSize;
+    std::memset(P.Dirty + First, 1, Last - First + 1);
+    Address += Part;
+    Bytes += Part;
+    Size -= Part;
+  }
+}
+
+void MemoryImage::zero(uint64_t Address, uint64_t Size) {
+  static constexpr uint8_t Zeros[PageSize] = {};
+  if (uint64_t Into = Address % PageSize; Into && Size) {
+    uint64_t Part = std::min(Size, PageSize - Into);
+    write(Address, Zeros, Part);
+    Address += Part;
+    Size -= Part;
+  }
+  if (uint64_t Whole = Size / PageSize) {
+    zeroPages(Address / PageSize, Address / PageSize + Whole - 1);
+    Address += Whole * PageSize;
+    Size %= PageSize;
+  }
+  if (Size)
+    write(Address, Zeros, Size);
+}
+
+void MemoryImage::read(uint64_t Address, uint8_t *Out, uint64_t Size) const {
+  while (Size) {
+    unsigned Offset = Address % PageSize;
+    uint64_t Part = std::min<uint64_t>(Size, PageSize - Offset);
+    if (const Page *P = toRead(Address / PageSize))
+      std::memcpy(Out, P->Data + Offset, Part);
+    else
+      std::memset(Out, 0, Part);
+    Address += Part;
+    Out += Part;
+    Size -= Part;
+  }
+}
+
+bool MemoryImage::equals(uint64_t Address, const uint8_t *Bytes, uint64_t Size) const {
+  while (Size) {
+    unsigned Offset = Address % PageSize;
+    uint64_t Part = std::min<uint64_t>(Size, PageSize - Offset);
+    if (const Page *P = toRead(Address / PageSize)) {
+      if (std::memcmp(P->Data + Offset, Bytes, Part))
+        return false;
+    } else if (!std::all_of(Bytes, Bytes + Part, [](uint8_t B) { return B == 0; })) {
+      return false;
+    }
+    Address += Part;
+    Bytes += Part;
+    Size -= Part;
+  }
+  return true;
+}
+
+void MemoryImage::zeroPage(Page &P) {
+  std::memset(P.Data, 0, sizeof(P.Data));
+  std::memset(P.Dirty, 0, sizeof(P.Dirty));
+  P.Zeroed = true;
+  list(P);
+}
+
+void MemoryImage::zeroFrames(FrameNumber First, FrameNumber Last) {
+  // A reserved range may be larger than all that was ever written.
+  if (Last - First >= Pages.size()) {
+    std::vector<Page *> Hit;
+    for (const auto &[Frame, P] : Pages)
+      if (Frame >= First && Frame <= Last)
+        Hit.push_back(P);
+    llvm::sort(Hit, [](const Page *A, const Page *B) { return A->Frame < B->Frame; });
+    for (Page *P : Hit)
+      zeroPage(*P);
+    return;
+  }
+  for (FrameNumber Frame = First; Frame <= Last; ++Frame)
+    if (Page *P = Pages.lookup(Frame))
+      zeroPage(*P);
+}
+
+void MemoryImage::zeroPages(uint64_t First, uint64_t Last) {
+  for (const auto &[Start, A] : Aliases) {
+    uint64_t From = std::max(First, Start), To = std::min(Last, A.LastVpn);
+    if (From <= To)
+      zeroFrames(A.Frame + (From - Start), A.Frame + (To - Start));
+  }
+  // Private frames under an alias do not exist, so the rest can go at once.
+  zeroFrames(First, Last);
+}
+
+void MemoryImage::dropAliases(uint64_t First, uint64_t Last) {
+  auto It = Aliases.upper_bound(First);
+  if (It != Aliases.begin())
+    --It;
+  while (It != Aliases.end() && It->first <= Last) {
+    auto [Start, A] = *It;
+    if (A.LastVpn < First) {
+      ++It;
+      continue;
+    }
+    It = Aliases.erase(It);
+    if (Start < First)
+      Aliases[Start] = {First - 1, A.Frame};
+    if (A.LastVpn > Last)
+      Aliases[Last + 1] = {A.LastVpn, A.Frame + (Last + 1 - Start)};
+  }
+}
+
+void MemoryImage::map(uint64_t Address, uint64_t Size, uint32_t Object, uint64_t Offset) {
+  if (!Size)
+    return;
+  uint64_t First = Address / PageSize, Last = (Address + (Size - 1)) / PageSize;
+  if (Last < First)
+    return;
+  if (!Aliases.empty() || Object) {
+    dropAliases(First, Last);
+    emptyCache();
+  }
+  zeroFrames(First, Last);
+  if (Object)
+    Aliases[First] = {Last, SharedFrames + (uint64_t(Object) << SharedObjectShift) +
+                                Offset / PageSize};
+}
+
+void MemoryImage::endBlock() {
+  for (Page *P : Touched) {
+    bool Empty = P->Zeroed && !P->Chunk &&
+                 std::all_of(P->Dirty, P->Dirty + sizeof(P->Dirty),
+                             [](uint8_t B) { return B == 0; });
+    std::memset(P->Dirty, 0, sizeof(P->Dirty));
+    P->Listed = P->Zeroed = P->Fresh = false;
+    if (Empty) {
+      Pages.erase(P->Frame);
+      Free.push_back(P);
+    }
+  }
+  Touched.clear();
+  emptyCache();
+}
+
+} // namespace chronicle

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The executables and libraries of the run, from its mappings.
+
+#ifndef CHRONICLE_INDEXER_MODULELIST_H
+#define CHRONICLE_INDEXER_MODULELIST_H
+
+#include "indexer/MemoryImage.h"
+#include "trace-format/Stream.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
+#include <string>
+#include <vector>
+
+namespace chronicle {
+
+/// A module is a file mapped from its start whose contents are an ELF image, and
+/// of which something is mapped executable. Reads only the recorded memory: the
+/// file may be another by now.
+class ModuleList {
+public:
+  void mapped(const ch_ev_map &Map, llvm::StringRef Path, Timestamp Time);
+  /// Looks at the contents of what was mapped since the last call, which follow
+  /// their mapping within the block.
+  void look(const MemoryImage &Image);
+  llvm::json::Array json() const;
+
+private:
+  struct Module {
+    std::string Path;
+    uint64_t Address, Size;
+    uint64_t Device, Inode;
+    Timestamp Time;
+    bool Looked = false, Elf = false, Executable = false;
+    std::string BuildId; ///< hexadecimal, or empty
+  };
+  static void readElf(Module &M, const MemoryImage &Image);
+  std::vector<Module> Modules;
+};
+
+} // namespace chronicle
+
+#endif

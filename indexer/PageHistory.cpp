@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "indexer/PageHistory.h"
+#include "llvm/ADT/bit.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace chronicle {
+
+/// Collects the dirty bytes (0 or 1) of a page as bits. Returns their number.
+static unsigned collectGranules(const uint8_t Dirty[GranulesPerPage],
+                                uint64_t Granules[GranuleWords]) {
+  unsigned Count = 0;
+  for (unsigned W = 0; W < GranuleWords; ++W) {
+    uint64_t Bits = 0;
+    for (unsigned B = 0; B < 8; ++B) {
+      uint64_t Bytes = support::endian::read64le(Dirty + W * 64 + B * 8);
+      // Byte n's lowest bit ends up in bit 56 + n.
+      Bits |= (Bytes * 0x0102040810204080ull >> 56) << (B * 8);
+    }
+    Granules[W] = Bits;
+    Count += popcount(Bits);
+  }
+  return Count;
+}
+
+void PageHistory::endBlock(BlockNumber N, BlockHead &Head) {
+  for (Page *P : Image.touched()) {
+    uint64_t Granules[GranuleWords];
+    unsigned Count = collectGranules(P->Dirty, Granules);
+    bool BecameZero = P->Zeroed && !P->Fresh;
+    if (!Count && !BecameZero)
+      continue;
+    size_t Before = P->Chunk ? P->Chunk->capacity() : 0;
+    if (!P->Chunk) {
+      P->Chunk = std::make_unique<PageChunkWriter>(P->Frame, N);
+      if (!P->Fresh && !P->Zeroed)
+        P->Chunk->setBase(P->Data, Granules);
+    }
+    if (BecameZero)
+      P->Chunk->addZero(N);
+    if (Count) {
+      P->Chunk->addGranules(N, Granules, P->Data);
+      ++Head.DirtyPages;
+      Head.DirtyGranules += Count;
+    }
+    OpenBytes += P->Chunk->capacity() - Before;
+    if (P->Chunk->size() > ChunkBytes || !Count)
+      close(*P);
+  }
+}
+
+bool PageHistory::wantsClose() const {
+  return OpenBytes > std::max(OpenBytesFloor, Image.pageCount() * (PageSize / 2));
+}
+
+void PageHistory::record(const PageChunkWriter &Chunk, uint64_t Index) {
+  Record R;
+  R.Frame = Chunk.frame();
+  R.First = uint32_t(Chunk.first());
+  R.Last = uint32_t(Chunk.last());
+  R.Piece = 0;
+  R.Index = uint32_t(Index);
+  R.Summary = Summaries.size();
+  encodeGranules(Summaries, Chunk.granules());
+  Records.push_back(R);
+}
+
+void PageHistory::close(Page &P) {
+  ByteWriter Out;
+  Out.reserve(P.Chunk->size() + 32);
+  Out.v(1);
+  P.Chunk->encode(Out);
+  record(*P.Chunk, 0);
+  Records.back().Piece = uint32_t(Writer.append(PieceType::Pages, 1, Out.take()));
+  OpenBytes -= P.Chunk->capacity();
+  P.Chunk.reset();
+}
+
+void PageHistory::closeAll() {
+  std::vector<Page *> Open;
+  Image.forEachPage([&](Page &P) {
+    if (P.Chunk)
+      Open.push_back(&P);
+  });
+  llvm::sort(Open, [](const Page *A, const Page *B) { return A->Frame < B->Frame; });
+  for (size_t I = 0; I < Open.size();) {
+    ByteWriter Chunks;
+    size_t FirstRecord = Records.size();
+    for (; I < Open.size() && (Chunks.empty() ||
+                               Chunks.size() + Open[I]->Chunk->size() <= GroupBytes);
+         ++I) {
+      Open[I]->Chunk->encode(Chunks);
+      record(*Open[I]->Chunk, Records.size() - FirstRecord);
+      OpenBytes -= Open[I]->Chunk->capacity();
+      Open[I]->Chunk.reset();
+    }
+    uint64_t Count = Records.size() - FirstRecord;
+    ByteWriter Out;
+    Out.reserve(Chunks.size() + 10);
+    Out.v(Count);
+    Out.bytes(Chunks.data());
+    auto Piece = uint32_t(Writer.append(PieceType::Pages, Count, Out.take()));
+    for (size_t R = FirstRecord; R < Records.size(); ++R)
+      Records[R].Piece = Piece;
+  }
+}
+
+void PageHistory::addTo(DirectoryWriter &Out, uint64_t Pieces) {
+  llvm::sort(Records, [](const Record &A, const Record &B) {
+    return std::tie(A.Frame, A.First) < std::tie(B.Frame, B.First);
+  });
+  for (const Record &R : Records) {
+    if (R.Piece >= Pieces)
+      continue;
+    PageChunkEntry E;
+    E.Frame = R.Frame;
+    E.First = R.First;
+    E.Last = R.Last;
+    E.Offset = Writer.offsetOf(R.Piece);
+    E.Index = R.Index;
+    ByteReader Reader(Summaries.data().drop_front(R.Summary));
+    decodeGranules(Reader, E.Granules);
+    Out.addChunk(E);
+  }
+}
+
+} // namespace chronicle

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Turns what each block wrote into page chunks, and knows where they went.
+
+#ifndef CHRONICLE_INDEXER_PAGEHISTORY_H
+#define CHRONICLE_INDEXER_PAGEHISTORY_H
+
+#include "indexer/MemoryImage.h"
+#include "trace-format/BlockFormat.h"
+#include "trace-format/Directory.h"
+#include "trace-format/TraceWriter.h"
+
+namespace chronicle {
+
+/// Memory: open chunks take at most OpenBytesFloor or half of the image,
+/// whichever is more, before wantsClose() asks for an end; the table of closed
+/// ones about 50 bytes a chunk.
+class PageHistory {
+public:
+  /// A chunk is closed when its bytes exceed this: what a reader must decompress
+  /// for one page.
+  static constexpr size_t ChunkBytes = 24 << 10;
+  /// Small chunks share a piece up to this size.
+  static constexpr size_t GroupBytes = 64 << 10;
+  static constexpr uint64_t OpenBytesFloor = 32u << 20;
+
+  PageHistory(MemoryImage &Image, TraceWriter &Writer) : Image(Image), Writer(Writer) {}
+
+  /// Appends a delta for each page that the block wrote, and counts them.
+  void endBlock(BlockNumber N, BlockHead &Head);
+  /// Open chunks use as much memory as they may.
+  bool wantsClose() const;
+  /// Closes every chunk: all history so far is handed to the writer.
+  void closeAll();
+
+  /// The chunks in pieces with a number below \p Pieces, in the directory's
+  /// order. After the writer's flush().
+  void addTo(DirectoryWriter &Out, uint64_t Pieces);
+  uint64_t chunkCount() const { return Records.size(); }
+
+private:
+  struct Record {
+    FrameNumber Frame;
+    uint32_t First, Last;
+    uint32_t Piece;
+    uint32_t Index;
+    uint64_t Summary; ///< offset of its granules in Summaries
+  };
+  void record(const PageChunkWriter &Chunk, uint64_t Index);
+  void close(Page &P);
+
+  MemoryImage &Image;
+  TraceWriter &Writer;
+  uint64_t OpenBytes = 0;
+  std::vector<Record> Records;
+  ByteWriter Summaries;
+};
+
+} // namespace chronicle
+
+#endif

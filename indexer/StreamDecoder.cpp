@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "indexer/StreamDecoder.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <cinttypes>
+
+using namespace llvm;
+using namespace llvm::support;
+
+namespace chronicle {
+
+/// Reasons are VEX operations: a few thousand at most.
+static constexpr uint32_t MaxReason = 1 << 16;
+
+/// Of Linux on x86-64: the recorded machine's, whatever this one is.
+static constexpr uint32_t ExecveNumber = 59, ExecveatNumber = 322;
+
+template <typename T> static T fixedPart(ArrayRef<uint8_t> Payload) {
+  T Value;
+  std::memcpy(&Value, Payload.data(), sizeof(T));
+  return Value;
+}
+
+template <typename T> static ArrayRef<uint8_t> bytesOf(const T &Value) {
+  return ArrayRef(reinterpret_cast<const uint8_t *>(&Value), sizeof(T));
+}
+
+/// Where the next records of a chunk are.
+struct StreamDecoder::Cursor {
+  ArrayRef<uint8_t> Events;
+  const uint8_t *Slots;
+  const uint8_t *SlotsEnd;
+
+  /// Takes the next event record.
+  Expected<std::pair<uint32_t, ArrayRef<uint8_t>>> next() {
+    if (Events.size() < sizeof(ch_event_header))
+      return createStringError("an event is missing");
+    auto H = fixedPart<ch_event_header>(Events);
+    Events = Events.drop_front(sizeof(H));
+    if (H.kind == 0 || H.kind >= EventKindCount || H.size < eventFixedSize(H.kind) ||
+        H.size > Events.size())
+      return createStringError("an event of kind %u and %u bytes makes no sense",
+                               unsigned(H.kind), unsigned(H.size));
+    ArrayRef<uint8_t> Payload = Events.take_front(H.size);
+    Events = Events.drop_front(std::min<size_t>(alignTo(H.size, 8), Events.size()));
+    return std::make_pair(uint32_t(H.kind), Payload);
+  }
+};
+
+StreamDecoder::StreamDecoder(MemoryImage &Image, DatabaseBuilder &Database)
+    : Image(Image), Database(Database) {
+  beginBlock();
+}
+
+void StreamDecoder::beginBlock() {
+  First += Instructions;
+  EarlierExecutions += Executions;
+  Instructions = Executions = 0;
+  Events.clear();
+  Opaque.clear();
+  Sequence.beginBlock();
+}
+
+void StreamDecoder::endBlock() {
+  if (!Executions && !Events.Count)
+    return;
+  Modules.look(Image);
+  BlockHead Head;
+  Head.First = First;
+  Head.Instructions = Instructions;
+  Head.Executions = Executions;
+  Head.Events = Events.Count;
+  Head.OpaqueBytes = Opaque.size();
+  Counts.OpaqueBytes += Opaque.size();
+  Database.addBlock(Head, Events, Sequence, Opaque.data());
+  beginBlock();
+}
+
+Error StreamDecoder::decode(const RingChunk &Chunk) {
+  Error E = decodeWords(Chunk);
+  if (Chunk.Unfinished) {
+    // What the recorder was writing when it died may be cut anywhere.
+    consumeError(std::move(E));
+    E = Error::success();
+  }
+  if (E)
+    return E;
+  if (Chunk.BlockEnd)
+    endBlock();
+  return Error::success();
+}
+
+Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
+  Cursor At{Chunk.Events, Chunk.Stores.begin(), Chunk.Stores.end()};
+  // Members would be reloaded after every store through a byte pointer.
+  uint64_t Passed = Instructions, Runs = Executions;
+  const uint32_t *Word = Chunk.Run.begin(), *End = Chunk.Run.end();
+  auto Sync = [&] {
+    Instructions = Passed;
+    Executions = Runs;
+  };
+  for (; Word != End; ++Word) {
+    uint32_t Id = CH_RUN_ID(*Word), Ordinal = CH_RUN_ORDINAL(*Word);
+    const SuperblockTable::Entry &S = Superblocks[Id];
+    if (LLVM_LIKELY(Ordinal - 1u < S.Ordinals)) {
+      if (LLVM_UNLIKELY(size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)) {
+        Sync();
+        return createStringError("the slots of superblock %u are missing", Id);
+      }
+      uint32_t Symbol = S.FirstExit + Ordinal - 1;
+      const SuperblockTable::Exit &X = Superblocks.exit(Symbol);
+      if (LLVM_LIKELY(S.Path == SuperblockTable::StoresOnly)) {
+        const uint8_t *Slot = At.Slots;
+        const uint8_t *Size = Superblocks.storeSizes(S);
+        for (unsigned N = X.Facts; N; --N, ++Size) {
+          Image.store(endian::read64le(Slot), Slot + 8, *Size);
+          Slot += LLVM_LIKELY(*Size <= 8) ? CH_SLOT_SIZE
+                                          : CH_ACCESS_SLOTS(*Size) * CH_SLOT_SIZE;
+        }
+      } else {
+        Sync();
+        applyGeneral(Superblocks.facts(S), X.Facts, At.Slots);
+      }
+      At.Slots += S.SlotBytes;
+      Passed += X.Instructions;
+      Sequence.add(Symbol);
+      ++Runs;
+      continue;
+    }
+
+    Sync();
+    if (Id == CH_RUN_EVENT) {
+      auto Record = At.next();
+      if (!Record)
+        return Record.takeError();
+      if (Error E = decodeEvent(Record->first, Record->second))
+        return E;
+      continue;
+    }
+    if (S.Path == SuperblockTable::Undefined)
+      return createStringError("superblock %u ran but was never defined", Id);
+    if (Ordinal != CH_ORDINAL_FAULT)
+      return createStringError("superblock %u left by exit %u, which it has not", Id,
+                               Ordinal);
+    if (++Word == End || CH_RUN_ID(*Word) != CH_RUN_EVENT)
+      return createStringError("a fault in superblock %u is not described", Id);
+    auto Record = At.next();
+    if (!Record)
+      return Record.takeError();
+    if (Record->first != CH_EV_FAULT)
+      return createStringError("a fault in superblock %u is not described", Id);
+    uint64_t Rip = fixedPart<ch_ev_fault>(Record->second).rip;
+    std::optional<SuperblockTable::FaultPoint> Point = Superblocks.faultPoint(Id, Rip);
+    if (!Point)
+      return createStringError("superblock %u faulted at 0x%" PRIx64
+                               ", where it has no instruction",
+                               Id, Rip);
+    if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
+      return createStringError("the slots of superblock %u are missing", Id);
+    applyGeneral(Superblocks.facts(S), Point->Facts, At.Slots);
+    At.Slots += S.SlotBytes;
+    Passed += Point->Instructions;
+    Sequence.add(S.FirstExit);
+    ++Runs;
+    Sync();
+    addEvent(CH_EV_FAULT, Record->second);
+  }
+  Sync();
+  return Error::success();
+}
+
+void StreamDecoder::applyGeneral(const SlotFact *Facts, unsigned Count,
+                                 const uint8_t *Slots) {
+  for (const SlotFact *F = Facts; F != Facts + Count; ++F) {
+    const uint8_t *Slot = Slots + F->FirstSlot * CH_SLOT_SIZE;
+    switch (F->Kind) {
+    case SlotKind::Store:
+      Image.store(endian::read64le(Slot), Slot + 8, F->Bytes);
+      break;
+    case SlotKind::Load: {
+      uint64_t Address = endian::read64le(Slot);
+      if (Address != CH_NO_ADDRESS &&
+          LLVM_UNLIKELY(!Image.equals(Address, Slot + 8, F->Bytes)))
+        outsideWrite(Address, Slot + 8, F->Bytes, CH_FOUND_BY_LOAD, F->Instruction);
+      break;
+    }
+    case SlotKind::Opaque:
+    case SlotKind::OpaqueRegisters:
+      Opaque.bytes(Slot, F->Bytes);
+      Counts.OpaqueByReason[F->Reason] += F->Bytes;
+      break;
+    case SlotKind::OpaqueMemory: {
+      uint64_t Address = endian::read64le(Slot);
+      if (Address == CH_NO_ADDRESS)
+        break;
+      Opaque.bytes(Slot + CH_SLOT_SIZE, F->Bytes);
+      Counts.OpaqueByReason[F->Reason] += F->Bytes;
+      Image.write(Address, Slot + CH_SLOT_SIZE, F->Bytes);
+      break;
+    }
+    }
+  }
+}
+
+void StreamDecoder::addEvent(uint32_t Kind, ArrayRef<uint8_t> Payload,
+                             ArrayRef<uint8_t> More) {
+  Events.add(Executions, Kind, Payload, More);
+  ++Counts.Events;
+  ++Counts.EventsByKind[Kind];
+}
+
+void StreamDecoder::outsideWrite(uint64_t Address, const uint8_t *Bytes, uint32_t Size,
+                                 uint32_t FoundBy, uint32_t Instruction) {
+  ch_ev_outside_write Event = {};
+  Event.address = Address;
+  Event.length = Size;
+  Event.found_by = FoundBy;
+  Event.instruction = Instruction;
+  addEvent(CH_EV_OUTSIDE_WRITE, bytesOf(Event), ArrayRef(Bytes, Size));
+  Image.write(Address, Bytes, Size);
+  // Shared memory is for others to write; nobody owed us a report.
+  if (FoundBy == CH_FOUND_BY_LOAD || Image.isShared(Address))
+    ++Counts.OutsideWrites;
+  else
+    ++Counts.UnreportedWrites;
+}
+
+Error StreamDecoder::decodeEvent(uint32_t Kind, ArrayRef<uint8_t> Payload) {
+  switch (Kind) {
+  case CH_EV_DEFINE: {
+    uint32_t Id = fixedPart<ch_ev_define>(Payload).id;
+    ArrayRef<uint8_t> Definition = Payload.drop_front(sizeof(ch_ev_define));
+    if (Error E = Superblocks.define(Id, Definition))
+      return E;
+    const SuperblockTable::Entry &S = Superblocks[Id];
+    Sequence.setExitCount(Superblocks.exitCount());
+    for (const SlotFact *F = Superblocks.facts(S), *End = Superblocks.factsEnd(); F != End;
+         ++F) {
+      if (F->Kind == SlotKind::Store || F->Kind == SlotKind::Load)
+        continue;
+      if (F->Reason >= MaxReason)
+        return createStringError("an opaque value has the impossible reason %u", F->Reason);
+      if (F->Reason >= Counts.OpaqueByReason.size())
+        Counts.OpaqueByReason.resize(F->Reason + 1);
+    }
+    Database.addDefinition(Id, Definition);
+    return Error::success();
+  }
+  case CH_EV_OP_NAME: {
+    uint32_t Reason = fixedPart<ch_ev_op_name>(Payload).reason;
+    ArrayRef<uint8_t> Name = Payload.drop_front(sizeof(ch_ev_op_name));
+    if (Reason >= MaxReason)
+      return createStringError("the impossible reason %u is named", Reason);
+    if (Reason >= ReasonNames.size())
+      ReasonNames.resize(Reason + 1);
+    ReasonNames[Reason] = toStringRef(Name).str();
+    Database.addReasonName(Reason, Name);
+    return Error::success();
+  }
+  case CH_EV_FAULT:
+    return createStringError("a fault came without its superblock");
+  case CH_EV_AUDIT:
+    return decodeAudit(Payload);
+  case CH_EV_MEMORY:
+    return decodeMemory(Payload);
+  case CH_EV_MAP:
+    decodeMap(Payload);
+    break;
+  case CH_EV_UNMAP: {
+    auto R = fixedPart<ch_ev_range>(Payload);
+    Image.unmap(R.address, R.length);
+    break;
+  }
+  case CH_EV_REGISTERS: {
+    auto R = fixedPart<ch_ev_registers>(Payload);
+    if (Payload.size() < sizeof(R) + uint64_t(R.count) * 16)
+      return createStringError("a change of registers is cut off");
+    break;
+  }
+  case CH_EV_THREAD_START:
+    ++Counts.Threads;
+    break;
+  case CH_EV_SYSCALL_ENTER: {
+    auto E = fixedPart<ch_ev_syscall_enter>(Payload);
+    if (E.number == ExecveNumber || E.number == ExecveatNumber)
+      Counts.ExecThread = E.thread;
+    break;
+  }
+  case CH_EV_SYSCALL_EXIT:
+    if (fixedPart<ch_ev_syscall_exit>(Payload).thread == Counts.ExecThread)
+      Counts.ExecThread = 0;
+    break;
+  case CH_EV_END: {
+    auto End = fixedPart<ch_ev_end>(Payload);
+    Counts.Ended = true;
+    Counts.EndReason = End.reason;
+    Counts.EndCode = End.code;
+    break;
+  }
+  default:
+    break;
+  }
+  switch (Kind) {
+  case CH_EV_MAP:
+  case CH_EV_UNMAP:
+  case CH_EV_PROTECT:
+  case CH_EV_THREAD_START:
+  case CH_EV_THREAD_EXIT:
+  case CH_EV_SIGNAL:
+  case CH_EV_LOG_LOADS:
+    Database.addTimeline(instructions(), Kind, Payload);
+    break;
+  default:
+    break;
+  }
+  addEvent(Kind, Payload);
+  return Error::success();
+}
+
+Error StreamDecoder::decodeMemory(ArrayRef<uint8_t> Payload) {
+  auto M = fixedPart<ch_ev_memory>(Payload);
+  ArrayRef<uint8_t> Bytes = Payload.drop_front(sizeof(M));
+  if (M.flags & CH_MEM_ZERO) {
+    Image.zero(M.address, M.length);
+    addEvent(CH_EV_MEMORY, Payload.take_front(sizeof(M)));
+    return Error::success();
+  }
+  if (Bytes.size() < M.length)
+    return createStringError("memory contents at 0x%" PRIx64 " are cut off",
+                             uint64_t(M.address));
+  Bytes = Bytes.take_front(M.length);
+  Image.write(M.address, Bytes.data(), Bytes.size());
+  addEvent(CH_EV_MEMORY, Payload.take_front(sizeof(M)),
+           M.flags & CH_MEM_BY_REFERENCE ? ArrayRef<uint8_t>() : Bytes);
+  return Error::success();
+}
+
+void StreamDecoder::decodeMap(ArrayRef<uint8_t> Payload) {
+  auto M = fixedPart<ch_ev_map>(Payload);
+  // The stack's growth is reported after it was used, and what it adds was never
+  // written before.
+  if (!(M.flags & CH_MAP_STACK))
+    Image.map(M.address, M.length, M.flags & CH_MAP_SHARED ? M.object : 0, M.offset);
+  Modules.mapped(M, toStringRef(Payload.drop_front(sizeof(M))).rtrim('\0'),
+                 instructions());
+}
+
+Error StreamDecoder::decodeAudit(ArrayRef<uint8_t> Payload) {
+  auto R = fixedPart<ch_ev_range>(Payload);
+  ArrayRef<uint8_t> Bytes = Payload.drop_front(sizeof(R));
+  if (Bytes.size() < R.length)
+    return createStringError("an audit of 0x%" PRIx64 " is cut off", uint64_t(R.address));
+  ++Counts.EventsByKind[CH_EV_AUDIT];
+  Bytes = Bytes.take_front(R.length);
+  if (Image.equals(R.address, Bytes.data(), Bytes.size()))
+    return Error::success();
+  // Runs of granules that differ; the same write may have left bytes as they were.
+  auto Step = [&](size_t At) {
+    return std::min<size_t>(Bytes.size(), At + GranuleSize - (R.address + At) % GranuleSize);
+  };
+  for (size_t At = 0; At < Bytes.size();) {
+    size_t Start = At;
+    while (At < Bytes.size() &&
+           !Image.equals(R.address + At, Bytes.data() + At, Step(At) - At))
+      At = Step(At);
+    if (At > Start)
+      outsideWrite(R.address + Start, Bytes.data() + Start, uint32_t(At - Start),
+                   CH_FOUND_BY_AUDIT, 0);
+    else
+      At = Step(At);
+  }
+  Requests |= CH_REQUEST_LOG_LOADS;
+  return Error::success();
+}
+
+StringRef StreamDecoder::reasonName(uint32_t Reason) const {
+  switch (Reason) {
+  case CH_REASON_HELPER:
+    return "helper";
+  case CH_REASON_CALL:
+    return "call";
+  case CH_REASON_OTHER:
+    return "other";
+  }
+  return Reason < ReasonNames.size() ? StringRef(ReasonNames[Reason]) : StringRef();
+}
+
+} // namespace chronicle

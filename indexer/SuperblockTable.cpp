@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "indexer/SuperblockTable.h"
+#include "trace-format/Stream.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+Error SuperblockTable::define(uint32_t Id, ArrayRef<uint8_t> Definition) {
+  if (Id != Entries.size())
+    return createStringError("superblock %u is defined out of turn", Id);
+  Expected<SuperblockFacts> F = analyzeSuperblock(Definition);
+  if (!F)
+    return F.takeError();
+  Entry E;
+  E.FirstExit = Exits.size();
+  E.SlotBytes = F->Header.Slots * CH_SLOT_SIZE;
+  E.FirstFact = Facts.size();
+  E.Ordinals = F->Header.Exits + 1;
+  if (E.Ordinals > CH_MAX_ORDINAL || F->Header.Slots > CH_MAX_SLOTS)
+    return createStringError("superblock %u is too large", Id);
+  E.Path = llvm::all_of(F->Slots,
+                        [](const SlotFact &S) { return S.Kind == SlotKind::Store; })
+               ? StoresOnly
+               : General;
+  for (unsigned Ordinal = 1; Ordinal <= E.Ordinals; ++Ordinal)
+    Exits.push_back({F->InstructionsAt[Ordinal], F->SlotFactsAt[Ordinal]});
+  for (const SlotFact &S : F->Slots) {
+    Facts.push_back(S);
+    Sizes.push_back(uint8_t(S.Bytes));
+  }
+  Places.push_back({F->Header.Address, uint32_t(Lengths.size()),
+                    uint16_t(F->Header.Instructions), uint16_t(F->Slots.size())});
+  llvm::append_range(Lengths, F->InstructionLength);
+  Entries.push_back(E);
+  return Error::success();
+}
+
+std::optional<SuperblockTable::FaultPoint>
+SuperblockTable::faultPoint(uint32_t Id, uint64_t Rip) const {
+  const Place &P = Places[Id < Places.size() ? Id : 0];
+  uint64_t Address = P.Address;
+  for (uint32_t N = 0; N < P.Instructions; ++N) {
+    if (Address == Rip) {
+      const SlotFact *First = facts(Entries[Id]);
+      uint32_t Count = 0;
+      while (Count < P.Facts && First[Count].Instruction < N)
+        ++Count;
+      return FaultPoint{N, Count};
+    }
+    Address += Lengths[P.FirstLength + N];
+  }
+  return std::nullopt;
+}
+
+} // namespace chronicle

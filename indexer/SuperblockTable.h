@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// What the indexer must know about every superblock, packed for its hot loop.
+
+#ifndef CHRONICLE_INDEXER_SUPERBLOCKTABLE_H
+#define CHRONICLE_INDEXER_SUPERBLOCKTABLE_H
+
+#include "trace-format/BytecodeReader.h"
+#include <optional>
+#include <vector>
+
+namespace chronicle {
+
+/// About 40 bytes a superblock, 4 an exit, 15 a slot and 1 an instruction.
+class SuperblockTable {
+public:
+  enum Kind : uint8_t { Undefined, StoresOnly, General };
+
+  struct Entry {
+    uint32_t FirstExit = 0;
+    uint32_t SlotBytes = 0; ///< of the store area, for every execution
+    uint32_t FirstFact = 0;
+    uint16_t Ordinals = 0; ///< valid ordinals are 1 to this
+    Kind Path = Undefined;
+  };
+  struct Exit {
+    uint16_t Instructions;
+    uint16_t Facts; ///< slots filled
+  };
+
+  SuperblockTable() : Entries(1), Places(1) {}
+
+  /// Ids come one after the other, from 1.
+  llvm::Error define(uint32_t Id, llvm::ArrayRef<uint8_t> Definition);
+
+  /// The undefined entry 0 for ids that do not exist.
+  const Entry &operator[](uint32_t Id) const {
+    return Entries[Id < Entries.size() ? Id : 0];
+  }
+  const Exit &exit(uint32_t Number) const { return Exits[Number]; }
+  const SlotFact *facts(const Entry &E) const { return Facts.data() + E.FirstFact; }
+  /// The end of the facts of the superblock defined last.
+  const SlotFact *factsEnd() const { return Facts.data() + Facts.size(); }
+  /// Bytes of each store of a StoresOnly superblock.
+  const uint8_t *storeSizes(const Entry &E) const { return Sizes.data() + E.FirstFact; }
+  uint32_t count() const { return Entries.size() - 1; }
+  uint32_t exitCount() const { return Exits.size(); }
+
+  struct FaultPoint {
+    uint32_t Instructions; ///< complete before the fault
+    uint32_t Facts;        ///< slots that belong to them
+  };
+  /// Where an execution stopped that faulted at Rip; nothing if no instruction
+  /// of the superblock is there.
+  std::optional<FaultPoint> faultPoint(uint32_t Id, uint64_t Rip) const;
+
+private:
+  /// Only a fault asks for these.
+  struct Place {
+    uint64_t Address = 0;
+    uint32_t FirstLength = 0;
+    uint16_t Instructions = 0;
+    uint16_t Facts = 0;
+  };
+  std::vector<Entry> Entries;
+  std::vector<Exit> Exits;
+  std::vector<SlotFact> Facts;
+  std::vector<uint8_t> Sizes; ///< parallel to Facts
+  std::vector<Place> Places;
+  std::vector<uint8_t> Lengths; ///< of instructions
+};
+
+} // namespace chronicle
+
+#endif

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/BlockReplayer.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace chronicle {
+
+ExitTable::ExitTable(const TraceReader &Trace)
+    : FirstExits(Trace.superblockCount()) {
+  Superblocks.resize(Trace.exitCount());
+  for (uint32_t Id = 0; Id < Trace.superblockCount(); ++Id) {
+    Definition D = Trace.definition(Id);
+    FirstExits[Id] = D.FirstExit;
+  }
+  for (uint32_t Exit = 0; Exit < Superblocks.size(); ++Exit)
+    Superblocks[Exit] = Trace.superblockOfExit(Exit);
+}
+
+ExitTable::ExitTable(ArrayRef<uint32_t> ExitsOfSuperblock) {
+  for (uint32_t Id = 0; Id < ExitsOfSuperblock.size(); ++Id) {
+    FirstExits.push_back(static_cast<uint32_t>(Superblocks.size()));
+    Superblocks.insert(Superblocks.end(), ExitsOfSuperblock[Id], Id);
+  }
+}
+
+static bool isCompared(StringRef Field) {
+  return Field != "EMNOTE" && Field != "CMSTART" && Field != "CMLEN" &&
+         Field != "NRADDR";
+}
+
+std::string describeDifference(const uint8_t *Found, const uint8_t *Expected) {
+  struct Field {
+    const char *Name;
+    unsigned Offset, Size;
+  };
+  static const Field Fields[] = {
+#define CH_GUEST(NAME, OFFSET, SIZE) {#NAME, OFFSET, SIZE},
+      CH_GUEST_FIELDS(CH_GUEST)
+#undef CH_GUEST
+  };
+  for (const Field &F : Fields) {
+    if (!isCompared(F.Name) ||
+        std::memcmp(Found + F.Offset, Expected + F.Offset, F.Size) == 0)
+      continue;
+    unsigned Word = 0, Size = std::min(F.Size, 8u);
+    while (std::memcmp(Found + F.Offset + Word, Expected + F.Offset + Word,
+                       Size) == 0)
+      Word += Size;
+    uint64_t A = 0, B = 0;
+    std::memcpy(&A, Found + F.Offset + Word, Size);
+    std::memcpy(&B, Expected + F.Offset + Word, Size);
+    std::string Name = F.Name;
+    if (StringRef(F.Name) == "YMM0")
+      Name = formatv("YMM{0} bits {1} to {2}", Word / 32, Word % 32 * 8,
+                     Word % 32 * 8 + 63);
+    else if (F.Size > 8)
+      Name = formatv("{0} byte {1}", F.Name, Word);
+    return formatv("{0} is {1:x}, recorded {2:x}", Name, A, B);
+  }
+  return "";
+}
+
+BlockReplayer::BlockReplayer(ReplayMemory &Memory, ProgramCache &Programs,
+                             const ExitTable &Exits)
+    : Memory(Memory), Programs(Programs), Exits(Exits), Machine(Memory) {}
+
+void BlockReplayer::start(const Block &Block) {
+  B = &Block;
+  Time = Block.First;
+  Execution = 0;
+  NextEvent = 0;
+  Current = 0;
+  LastSuperblock = 0;
+  LastAddress = 0;
+  Inside = false;
+  Stopped.clear();
+  Pending.clear();
+  Machine.setOpaque(Block.Opaque);
+}
+
+bool BlockReplayer::mismatch(const Twine &What) {
+  if (OnMismatch) {
+    Mismatch M;
+    M.Block = B->Number;
+    M.Time = Time;
+    M.Thread = Current;
+    M.Superblock = LastSuperblock;
+    M.SuperblockAddress = LastAddress;
+    M.What = What.str();
+    OnMismatch(M);
+  }
+  return false;
+}
+
+const uint8_t *BlockReplayer::state(uint32_t Thread) const {
+  if (Thread == Current && Thread != 0)
+    return Machine.state();
+  auto It = Stopped.find(Thread);
+  return It == Stopped.end() ? nullptr : It->second.data();
+}
+
+uint8_t *BlockReplayer::stateForChange(uint32_t Thread) {
+  return const_cast<uint8_t *>(state(Thread));
+}
+
+std::vector<uint32_t> BlockReplayer::threads() const {
+  std::vector<uint32_t> Result;
+  if (Current)
+    Result.push_back(Current);
+  for (auto &Item : Stopped)
+    Result.push_back(Item.first);
+  llvm::sort(Result);
+  return Result;
+}
+
+void BlockReplayer::switchTo(uint32_t Thread) {
+  if (Thread == Current)
+    return;
+  if (Current)
+    std::memcpy(Stopped[Current].data(), Machine.state(), CH_GUEST_STATE_SIZE);
+  Current = Thread;
+  auto It = Stopped.find(Thread);
+  std::memcpy(Machine.state(), It->second.data(), CH_GUEST_STATE_SIZE);
+  Stopped.erase(It);
+}
+
+const Event *BlockReplayer::nextEvent() const {
+  return NextEvent < B->Events.size() ? &B->Events[NextEvent] : nullptr;
+}
+
+template <class T> static const T *payload(const Event &E) {
+  // The stream's structures hold 8-byte numbers, but a block's are not aligned.
+  static thread_local T Value;
+  if (E.Payload.size() < sizeof(T))
+    return nullptr;
+  std::memcpy(&Value, E.Payload.data(), sizeof(T));
+  return &Value;
+}
+
+bool BlockReplayer::apply(const Event &E) {
+  auto Damaged = [&] {
+    return mismatch("damaged event of kind " + Twine(E.Kind));
+  };
+  auto UnknownThread = [&](uint32_t Thread) {
+    return mismatch("thread " + Twine(Thread) +
+                    " has no snapshot in this block");
+  };
+  switch (E.Kind) {
+  case CH_EV_SNAPSHOT: {
+    auto *S = payload<ch_ev_snapshot>(E);
+    if (!S || E.Payload.size() < sizeof(*S) + CH_GUEST_STATE_SIZE)
+      return Damaged();
+    const uint32_t Thread = S->thread;
+    const uint8_t *Bytes = E.Payload.data() + sizeof(*S);
+    if (const uint8_t *Known = state(Thread)) {
+      std::string Difference = describeDifference(Known, Bytes);
+      if (!Difference.empty())
+        mismatch("thread " + Twine(Thread) + ": " + Difference);
+      std::memcpy(stateForChange(Thread), Bytes, CH_GUEST_STATE_SIZE);
+      return true;
+    }
+    if (OnSnapshot)
+      OnSnapshot(Thread, Bytes);
+    std::memcpy(Stopped[Thread].data(), Bytes, CH_GUEST_STATE_SIZE);
+    return true;
+  }
+  case CH_EV_RESUME: {
+    auto *R = payload<ch_ev_thread>(E);
+    if (!R)
+      return Damaged();
+    if (!state(R->thread))
+      return UnknownThread(R->thread);
+    switchTo(R->thread);
+    return true;
+  }
+  case CH_EV_REGISTERS: {
+    auto *R = payload<ch_ev_registers>(E);
+    if (!R || (E.Payload.size() - sizeof(*R)) / 16 < R->count)
+      return Damaged();
+    uint8_t *State = stateForChange(R->thread);
+    if (!State)
+      return UnknownThread(R->thread);
+    const uint8_t *Words = E.Payload.data() + sizeof(*R);
+    for (uint32_t I = 0; I < R->count; ++I, Words += 16) {
+      uint64_t Offset = loadValue<uint64_t>(Words);
+      if (Offset > CH_GUEST_STATE_SIZE - 8)
+        return Damaged();
+      std::memcpy(State + Offset, Words + 8, 8);
+    }
+    return true;
+  }
+  case CH_EV_FAULT:
+    // execute() looks ahead and takes the one that belongs to an execution.
+    return mismatch("a fault without the superblock it happened in");
+  case CH_EV_MEMORY: {
+    auto *M = payload<ch_ev_memory>(E);
+    if (!M)
+      return Damaged();
+    if (M->flags & CH_MEM_ZERO)
+      Memory.zero(M->address, M->length);
+    else if (M->flags & CH_MEM_BY_REFERENCE)
+      Memory.writeByReference(M->address, M->length, B->Number);
+    else if (E.Payload.size() < sizeof(*M) + M->length)
+      return Damaged();
+    else
+      Memory.write(M->address, E.Payload.data() + sizeof(*M), M->length);
+    return true;
+  }
+  case CH_EV_MAP: {
+    auto *M = payload<ch_ev_map>(E);
+    if (!M)
+      return Damaged();
+    Memory.map(*M);
+    return true;
+  }
+  case CH_EV_UNMAP: {
+    auto *R = payload<ch_ev_range>(E);
+    if (!R)
+      return Damaged();
+    Memory.unmap(R->address, R->length);
+    return true;
+  }
+  case CH_EV_OUTSIDE_WRITE: {
+    auto *W = payload<ch_ev_outside_write>(E);
+    if (!W || E.Payload.size() < sizeof(*W) + W->length)
+      return Damaged();
+    if (W->found_by == CH_FOUND_BY_LOAD && W->instruction != 0)
+      Pending.push_back(&E);
+    else
+      Memory.write(W->address, E.Payload.data() + sizeof(*W), W->length);
+    return true;
+  }
+  default:
+    return true;
+  }
+}
+
+bool BlockReplayer::applyEvents() {
+  while (const Event *E = nextEvent()) {
+    if (E->Execution > Execution)
+      break;
+    ++NextEvent;
+    if (!apply(*E))
+      return false;
+  }
+  return true;
+}
+
+/// Runs the current superblock with its exact program up to instruction Last,
+/// or to an exit, and lets writes from outside happen where they were found.
+bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
+                                 uint32_t &Ordinal) {
+  Expected<const ReplayProgram *> Program =
+      Programs.get(Superblock, ProgramForm::Exact);
+  if (!Program)
+    return mismatch(toString(Program.takeError()));
+  auto InstructionOf = [](const Event *E) {
+    return payload<ch_ev_outside_write>(*E)->instruction;
+  };
+  while (true) {
+    uint32_t Stop = Last;
+    for (const Event *E : Pending)
+      Stop = std::min(Stop, InstructionOf(E));
+    if (Inside && Stop == InsideAt && Stop == Last) {
+      Ordinal = Interpreter::Stopped;
+    } else {
+      Ordinal = Inside ? Machine.resume(Stop, Observer)
+                       : Machine.run(**Program, Stop, Observer);
+    }
+    if (Ordinal != Interpreter::Stopped)
+      return true;
+    Inside = true;
+    InsideAt = Stop;
+    Machine.setRip((*Program)->instructionAddresses()[Stop]);
+    std::vector<const Event *> Later;
+    for (const Event *E : Pending) {
+      if (InstructionOf(E) != Stop) {
+        Later.push_back(E);
+        continue;
+      }
+      auto *W = payload<ch_ev_outside_write>(*E);
+      Memory.write(W->address, E->Payload.data() + sizeof(*W), W->length);
+    }
+    Pending = std::move(Later);
+    if (Stop == Last)
+      return true;
+  }
+}
+
+bool BlockReplayer::execute(Timestamp T, bool &Reached) {
+  const uint32_t Exit = B->Symbols[Execution];
+  if (Exit >= Exits.size())
+    return mismatch("the sequence names exit " + Twine(Exit) +
+                    ", which no superblock has");
+  const uint32_t Superblock = Exits.superblock(Exit);
+  uint32_t Expected = Exits.ordinal(Exit);
+  LastSuperblock = Superblock;
+  llvm::Expected<const ReplayProgram *> Fast =
+      Programs.get(Superblock, ProgramForm::Fast);
+  if (!Fast)
+    return mismatch(toString(Fast.takeError()));
+  const ReplayProgram &Program = **Fast;
+  LastAddress = Program.header().Address;
+  if (LLVM_UNLIKELY(Current == 0))
+    return mismatch("a superblock runs before any thread does");
+  if (LLVM_UNLIKELY(!Inside && Machine.rip() != LastAddress))
+    return mismatch(formatv("replay is at {0:x}, the recorded run at {1:x}",
+                            Machine.rip(), LastAddress));
+
+  // A fault is the first event after the execution it interrupts.
+  const Event *Next = nextEvent();
+  const bool Faults = LLVM_UNLIKELY(Next && Next->Execution == Execution + 1 &&
+                                    Next->Kind == CH_EV_FAULT);
+  uint64_t FaultRip = 0;
+  uint32_t Passed = Program.instructionsAt(Expected);
+  if (Faults) {
+    auto *F = payload<ch_ev_fault>(*Next);
+    if (!F)
+      return mismatch("damaged event of kind " + Twine(CH_EV_FAULT));
+    FaultRip = F->rip;
+    int Index = Program.instructionAt(FaultRip);
+    if (Index < 0)
+      return mismatch(
+          formatv("a fault at {0:x}, which this superblock does not have",
+                  FaultRip));
+    Passed = static_cast<uint32_t>(Index);
+  }
+
+  // Instructions of this superblock that were passed before.
+  const Timestamp Start = Inside ? Time - InsideAt : Time;
+  uint32_t Ordinal;
+  if (LLVM_LIKELY(!Faults && !Inside && Pending.empty() &&
+                  T - Start >= Passed)) {
+    Ordinal = Machine.run(Program, Interpreter::NoStop, Observer);
+  } else {
+    const bool StopsInside = T - Start < Passed;
+    uint32_t Last = StopsInside ? static_cast<uint32_t>(T - Start)
+                    : Faults    ? Passed
+                                : Interpreter::NoStop;
+    if (!runWithStops(Superblock, Last, Ordinal))
+      return false;
+    if (StopsInside) {
+      if (Ordinal != Interpreter::Stopped)
+        return mismatch("left too early by exit " + Twine(Ordinal));
+      Time = T;
+      Reached = true;
+      return true;
+    }
+    if (Faults) {
+      if (Ordinal != Interpreter::Stopped)
+        return mismatch(formatv("left by exit {0}; in the recorded run the "
+                                "instruction at {1:x} faulted",
+                                Ordinal, FaultRip));
+      Machine.setRip(FaultRip);
+      ++NextEvent;
+      Expected = Interpreter::Stopped;
+    }
+  }
+  if (LLVM_UNLIKELY(Ordinal == Interpreter::OutOfOpaque))
+    return mismatch("the block has too few opaque bytes");
+  if (LLVM_UNLIKELY(Ordinal != Expected))
+    return mismatch("left by exit " + Twine(Ordinal) + ", in the recorded run by "
+                    + Twine(Expected));
+  Inside = false;
+  Time = Start + Passed;
+  ++Execution;
+  return true;
+}
+
+bool BlockReplayer::runTo(Timestamp T) {
+  while (true) {
+    if (!Inside && !applyEvents())
+      return false;
+    if (Execution == B->Symbols.size() || (T <= Time && !Inside) ||
+        (Inside && T == Time))
+      return true;
+    bool Reached = false;
+    if (!execute(T, Reached))
+      return false;
+    if (Reached)
+      return true;
+  }
+}
+
+} // namespace chronicle

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/Interpreter.h"
+#include "query/FloatOperations.h"
+#include "query/Helpers.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+using namespace operations;
+
+StoreObserver::~StoreObserver() = default;
+
+Interpreter::Interpreter(ReplayMemory &Memory) : Memory(Memory) {
+  std::memset(Frame, 0, sizeof(Frame));
+}
+
+uint32_t Interpreter::resumeAt(const ReplayOp *Op, uint32_t Stop,
+                               StoreObserver *Observer) {
+  return Observer ? execute<true>(Op, Stop, Observer)
+                  : execute<false>(Op, Stop, nullptr);
+}
+
+template <class V> static V expandMask(uint64_t Mask) {
+  Lanes<uint8_t, V> Bytes;
+  for (unsigned I = 0; I < sizeof(V); ++I)
+    Bytes.L[I] = Mask >> I & 1 ? 0xff : 0;
+  return Bytes.value();
+}
+
+// Every label ends in a jump of its own, so that the processor can predict each
+// operation's successor apart.
+#define CH_NEXT_OP                                                             \
+  do {                                                                         \
+    ++Op;                                                                      \
+    goto *Labels[Op->Code];                                                    \
+  } while (false)
+#define CH_READ(TYPE, PLACE) loadValue<TYPE>(F + (PLACE))
+#define CH_WRITE(PLACE, VALUE) storeValue(F + (PLACE), (VALUE))
+
+template <bool Observed>
+uint32_t Interpreter::execute(const ReplayOp *Op, uint32_t Stop,
+                              StoreObserver *Observer) {
+  static const void *const Labels[] = {
+      &&Do_Instruction,  &&Do_Const1,       &&Do_Const2,      &&Do_Const4,
+      &&Do_Const8,       &&Do_Const16,      &&Do_Const32,     &&Do_Copy1,
+      &&Do_Copy2,        &&Do_Copy4,        &&Do_Copy8,       &&Do_Copy16,
+      &&Do_Copy32,       &&Do_GetIndexed,   &&Do_PutIndexed,  &&Do_Load1,
+      &&Do_Load2,        &&Do_Load4,        &&Do_Load8,       &&Do_Load16,
+      &&Do_Load32,       &&Do_Store1,       &&Do_Store2,      &&Do_Store4,
+      &&Do_Store8,       &&Do_Store16,      &&Do_Store32,     &&Do_StoreGuarded,
+      &&Do_LoadGuarded,  &&Do_Cas,          &&Do_CasDouble,   &&Do_Ite1,
+      &&Do_Ite2,         &&Do_Ite4,         &&Do_Ite8,        &&Do_Ite16,
+      &&Do_Ite32,        &&Do_Call,         &&Do_Opaque,      &&Do_SkipOpaque,
+      &&Do_OpaqueMemory, &&Do_Exit,         &&Do_ExitComputed, &&Do_Next,
+#define CH_REPLAY_OP(Name, Result, Arity, A, B, C, D)                          \
+  &&Op_##Name, &&Immediate_##Name,
+#include "trace-format/ReplayOps.def"
+#undef CH_REPLAY_OP
+  };
+
+  uint8_t *const F = Frame;
+  uint32_t Instruction = 0;
+
+  auto Store = [&](uint64_t Address, const auto &Value) {
+    if constexpr (Observed) {
+      auto Old = Memory.load<std::decay_t<decltype(Value)>>(Address);
+      Observer->store(Instruction, Address, sizeof(Value),
+                      reinterpret_cast<const uint8_t *>(&Old),
+                      reinterpret_cast<const uint8_t *>(&Value));
+    }
+    Memory.store(Address, Value);
+  };
+  auto StoreBytes = [&](uint64_t Address, const uint8_t *Bytes, size_t Size) {
+    if constexpr (Observed) {
+      std::vector<uint8_t> Old(Size);
+      Memory.read(Address, Old.data(), Size);
+      Observer->store(Instruction, Address, static_cast<uint32_t>(Size),
+                      Old.data(), Bytes);
+    }
+    Memory.write(Address, Bytes, Size);
+  };
+
+  goto *Labels[Op->Code];
+
+Do_Instruction:
+  Instruction = Op->A;
+  if (Instruction == Stop) {
+    StoppedAt = Op;
+    return Stopped;
+  }
+  CH_NEXT_OP;
+
+Do_Const1:
+  CH_WRITE(Op->Dst, static_cast<uint8_t>(Op->Imm));
+  CH_NEXT_OP;
+Do_Const2:
+  CH_WRITE(Op->Dst, static_cast<uint16_t>(Op->Imm));
+  CH_NEXT_OP;
+Do_Const4:
+  CH_WRITE(Op->Dst, static_cast<uint32_t>(Op->Imm));
+  CH_NEXT_OP;
+Do_Const8:
+  CH_WRITE(Op->Dst, Op->Imm);
+  CH_NEXT_OP;
+Do_Const16:
+  CH_WRITE(Op->Dst, expandMask<V128>(Op->Imm));
+  CH_NEXT_OP;
+Do_Const32:
+  CH_WRITE(Op->Dst, expandMask<V256>(Op->Imm));
+  CH_NEXT_OP;
+
+#define CH_WIDTHS(X)                                                           \
+  X(1, uint8_t)                                                                \
+  X(2, uint16_t)                                                               \
+  X(4, uint32_t)                                                               \
+  X(8, uint64_t)                                                               \
+  X(16, V128)                                                                  \
+  X(32, V256)
+
+#define CH_COPY(N, TYPE)                                                       \
+  Do_Copy##N : CH_WRITE(Op->Dst, CH_READ(TYPE, Op->A));                        \
+  CH_NEXT_OP;
+  CH_WIDTHS(CH_COPY)
+
+Do_GetIndexed: {
+  // As C's %, on unsigned numbers: VEX masks, elements being a power of two.
+  uint32_t Index = (CH_READ(uint32_t, Op->A) + uint32_t(Op->Bias)) % Op->C;
+  std::memcpy(F + Op->Dst, F + Op->B + Index * Op->D, Op->D);
+  CH_NEXT_OP;
+}
+Do_PutIndexed: {
+  uint32_t Index = (CH_READ(uint32_t, Op->A) + uint32_t(Op->Bias)) % Op->C;
+  std::memcpy(F + Op->B + Index * Op->D, F + Op->Dst, Op->D);
+  CH_NEXT_OP;
+}
+
+#define CH_LOAD(N, TYPE)                                                       \
+  Do_Load##N : {                                                               \
+    uint64_t Address = CH_READ(uint64_t, Op->A) + Op->Imm;                     \
+    CH_WRITE(Op->Dst, Memory.load<TYPE>(Address));                             \
+    CH_NEXT_OP;                                                                \
+  }
+  CH_WIDTHS(CH_LOAD)
+
+#define CH_STORE(N, TYPE)                                                      \
+  Do_Store##N : {                                                              \
+    uint64_t Address = CH_READ(uint64_t, Op->A) + Op->Imm;                     \
+    Store(Address, CH_READ(TYPE, Op->B));                                      \
+    CH_NEXT_OP;                                                                \
+  }
+  CH_WIDTHS(CH_STORE)
+
+Do_StoreGuarded:
+  if (F[Op->Dst])
+    StoreBytes(CH_READ(uint64_t, Op->A), F + Op->B, Op->C);
+  CH_NEXT_OP;
+
+Do_LoadGuarded: {
+  uint64_t Address = CH_READ(uint64_t, Op->B);
+  if (!F[Op->A]) {
+    if (Op->D == CH_LOAD_V128)
+      CH_WRITE(Op->Dst, CH_READ(V128, Op->C));
+    else if (Op->D == CH_LOAD_64)
+      CH_WRITE(Op->Dst, CH_READ(uint64_t, Op->C));
+    else
+      CH_WRITE(Op->Dst, CH_READ(uint32_t, Op->C));
+    CH_NEXT_OP;
+  }
+  switch (Op->D) {
+  case CH_LOAD_V128:
+    CH_WRITE(Op->Dst, Memory.load<V128>(Address));
+    break;
+  case CH_LOAD_64:
+    CH_WRITE(Op->Dst, Memory.load<uint64_t>(Address));
+    break;
+  case CH_LOAD_32:
+    CH_WRITE(Op->Dst, Memory.load<uint32_t>(Address));
+    break;
+  case CH_LOAD_16U_32:
+    CH_WRITE(Op->Dst, uint32_t(Memory.load<uint16_t>(Address)));
+    break;
+  case CH_LOAD_16S_32:
+    CH_WRITE(Op->Dst, int32_t(int16_t(Memory.load<uint16_t>(Address))));
+    break;
+  case CH_LOAD_8U_32:
+    CH_WRITE(Op->Dst, uint32_t(Memory.load<uint8_t>(Address)));
+    break;
+  default:
+    CH_WRITE(Op->Dst, int32_t(int8_t(Memory.load<uint8_t>(Address))));
+    break;
+  }
+  CH_NEXT_OP;
+}
+
+Do_Cas: {
+  uint64_t Address = CH_READ(uint64_t, Op->A);
+  uint8_t Old[8], New[8];
+  Memory.read(Address, Old, Op->D);
+  std::memcpy(New, F + Op->C, Op->D);
+  bool Equal = std::memcmp(Old, F + Op->B, Op->D) == 0;
+  std::memcpy(F + Op->Dst, Old, Op->D);
+  if (Equal)
+    StoreBytes(Address, New, Op->D);
+  CH_NEXT_OP;
+}
+Do_CasDouble: {
+  const ReplayOp *High = Op + 1;
+  const size_t Size = Op->D;
+  uint64_t Address = CH_READ(uint64_t, Op->A);
+  uint8_t Old[16], New[16];
+  Memory.read(Address, Old, 2 * Size);
+  std::memcpy(New, F + Op->C, Size);
+  std::memcpy(New + Size, F + High->C, Size);
+  bool Equal = std::memcmp(Old, F + Op->B, Size) == 0 &&
+               std::memcmp(Old + Size, F + High->B, Size) == 0;
+  std::memcpy(F + Op->Dst, Old, Size);
+  std::memcpy(F + High->Dst, Old + Size, Size);
+  if (Equal)
+    StoreBytes(Address, New, 2 * Size);
+  ++Op;
+  CH_NEXT_OP;
+}
+
+#define CH_ITE(N, TYPE)                                                        \
+  Do_Ite##N : CH_WRITE(Op->Dst, CH_READ(TYPE, F[Op->A] ? Op->B : Op->C));      \
+  CH_NEXT_OP;
+  CH_WIDTHS(CH_ITE)
+
+Do_Call: {
+  uint64_t Result = helper(Op->F & 0xff)(
+      CH_READ(uint64_t, Op->A), CH_READ(uint64_t, Op->B),
+      CH_READ(uint64_t, Op->C), CH_READ(uint64_t, Op->D),
+      CH_READ(uint64_t, Op->E));
+  std::memcpy(F + Op->Dst, &Result, Op->F >> 8);
+  CH_NEXT_OP;
+}
+
+Do_Opaque:
+  if (LLVM_UNLIKELY(opaqueLeft() < Op->A))
+    return OutOfOpaque;
+  std::memcpy(F + Op->Dst, Opaque, Op->A);
+  Opaque += Op->A;
+  CH_NEXT_OP;
+Do_SkipOpaque:
+  if (LLVM_UNLIKELY(opaqueLeft() < Op->A))
+    return OutOfOpaque;
+  Opaque += Op->A;
+  CH_NEXT_OP;
+Do_OpaqueMemory:
+  if (F[Op->A]) {
+    if (LLVM_UNLIKELY(opaqueLeft() < Op->C))
+      return OutOfOpaque;
+    StoreBytes(CH_READ(uint64_t, Op->B), Opaque, Op->C);
+    Opaque += Op->C;
+  }
+  CH_NEXT_OP;
+
+Do_Exit:
+  if (F[Op->A]) {
+    setRip(Op->Imm);
+    return Op->B;
+  }
+  CH_NEXT_OP;
+Do_ExitComputed:
+  if (F[Op->A]) {
+    setRip(CH_READ(uint64_t, Op->C));
+    return Op->B;
+  }
+  CH_NEXT_OP;
+Do_Next:
+  setRip(CH_READ(uint64_t, Op->A) + Op->Imm);
+  return Op->B;
+
+#define CH_ARITY_1(NAME, R, TA, TB, TC, TD)                                    \
+  Op_##NAME : Immediate_##NAME                                                 \
+      : CH_WRITE(Op->Dst, op_##NAME(CH_READ(Type##TA, Op->A)));                \
+  CH_NEXT_OP;
+// The builder never makes the immediate form of an operand wider than Imm.
+#define CH_ARITY_2(NAME, R, TA, TB, TC, TD)                                    \
+  Op_##NAME                                                                    \
+      : CH_WRITE(Op->Dst, op_##NAME(CH_READ(Type##TA, Op->A),                  \
+                                    CH_READ(Type##TB, Op->B)));                \
+  CH_NEXT_OP;                                                                  \
+  Immediate_##NAME : if constexpr (sizeof(Type##TB) <= 8)                      \
+                         CH_WRITE(Op->Dst, op_##NAME(CH_READ(Type##TA, Op->A), \
+                                                     loadValue<Type##TB>(      \
+                                                         &Op->Imm)));          \
+  CH_NEXT_OP;
+#define CH_ARITY_3(NAME, R, TA, TB, TC, TD)                                    \
+  Op_##NAME : Immediate_##NAME                                                 \
+      : CH_WRITE(Op->Dst, op_##NAME(CH_READ(Type##TA, Op->A),                  \
+                                    CH_READ(Type##TB, Op->B),                  \
+                                    CH_READ(Type##TC, Op->C)));                \
+  CH_NEXT_OP;
+#define CH_ARITY_4(NAME, R, TA, TB, TC, TD)                                    \
+  Op_##NAME : Immediate_##NAME                                                 \
+      : CH_WRITE(                                                              \
+            Op->Dst,                                                           \
+            op_##NAME(CH_READ(Type##TA, Op->A), CH_READ(Type##TB, Op->B),      \
+                      CH_READ(Type##TC, Op->C), CH_READ(Type##TD, Op->D)));    \
+  CH_NEXT_OP;
+#define CH_REPLAY_OP(Name, Result, Arity, A, B, C, D)                          \
+  CH_ARITY_##Arity(Name, Result, A, B, C, D)
+#include "trace-format/ReplayOps.def"
+#undef CH_REPLAY_OP
+}
+
+template uint32_t Interpreter::execute<false>(const ReplayOp *, uint32_t,
+                                              StoreObserver *);
+template uint32_t Interpreter::execute<true>(const ReplayOp *, uint32_t,
+                                             StoreObserver *);
+
+} // namespace chronicle

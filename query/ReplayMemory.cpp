@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/ReplayMemory.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace chronicle {
+
+PageSource::~PageSource() = default;
+
+ReplayMemory::ReplayMemory(PageSource &Source, BlockNumber Start)
+    : Source(Source), Start(Start) {}
+
+ReplayMemory::~ReplayMemory() {
+  for (auto &Item : Frames)
+    delete Item.second;
+}
+
+void ReplayMemory::flush() {
+  std::fill(std::begin(ReadTable), std::end(ReadTable), Entry());
+  std::fill(std::begin(WriteTable), std::end(WriteTable), Entry());
+}
+
+FrameNumber ReplayMemory::frameAt(uint64_t Address) const {
+  uint64_t Page = Address >> 12;
+  auto It = std::upper_bound(
+      Shared.begin(), Shared.end(), Page,
+      [](uint64_t P, const SharedRange &R) { return P < R.First; });
+  if (It != Shared.begin() && Page <= (--It)->Last)
+    return It->Frame + (Page - It->First);
+  return Page;
+}
+
+ReplayFrame *ReplayMemory::newFrame(FrameNumber Number) {
+  auto *Frame = new ReplayFrame;
+  std::memset(Frame->Bytes, 0, sizeof(Frame->Bytes));
+  std::memset(Frame->Dirty, 0, sizeof(Frame->Dirty));
+  Frame->Number = Number;
+  Frames[Number] = Frame;
+  return Frame;
+}
+
+ReplayFrame *ReplayMemory::frame(FrameNumber Number) {
+  auto It = Frames.find(Number);
+  if (It != Frames.end())
+    return It->second;
+  ReplayFrame *Frame = newFrame(Number);
+  Expected<bool> Existed = Source.readFrame(Number, Start, Frame->Bytes);
+  if (!Existed) {
+    std::string Text = toString(Existed.takeError());
+    if (Problem.empty())
+      Problem = Text;
+  } else if (!*Existed) {
+    ++Absent;
+  }
+  return Frame;
+}
+
+void ReplayMemory::list(ReplayFrame *Frame) {
+  if (Frame->Listed)
+    return;
+  Frame->Listed = true;
+  DirtyList.push_back(Frame);
+}
+
+ReplayFrame *ReplayMemory::frameForWrite(FrameNumber Number) {
+  ReplayFrame *Frame = frame(Number);
+  list(Frame);
+  return Frame;
+}
+
+void ReplayMemory::read(uint64_t Address, void *To, size_t Size) {
+  auto *Bytes = static_cast<uint8_t *>(To);
+  while (Size) {
+    size_t Offset = Address & 4095, Part = std::min<size_t>(Size, 4096 - Offset);
+    ReplayFrame *Frame = frame(frameAt(Address));
+    std::memcpy(Bytes, Frame->Bytes + Offset, Part);
+    ReadTable[slot(Address)] = {Address >> 12, Frame->Bytes};
+    Address += Part;
+    Bytes += Part;
+    Size -= Part;
+  }
+}
+
+void ReplayMemory::write(uint64_t Address, const void *From, size_t Size) {
+  const auto *Bytes = static_cast<const uint8_t *>(From);
+  while (Size) {
+    size_t Offset = Address & 4095, Part = std::min<size_t>(Size, 4096 - Offset);
+    ReplayFrame *Frame = frameForWrite(frameAt(Address));
+    std::memcpy(Frame->Bytes + Offset, Bytes, Part);
+    std::memset(Frame->Dirty + Offset / 8, 1,
+                (Offset + Part - 1) / 8 - Offset / 8 + 1);
+    WriteTable[slot(Address)] = {Address >> 12, Frame->Bytes};
+    Address += Part;
+    Bytes += Part;
+    Size -= Part;
+  }
+}
+
+void ReplayMemory::zeroFrame(FrameNumber Number) {
+  auto It = Frames.find(Number);
+  ReplayFrame *Frame = It != Frames.end() ? It->second : newFrame(Number);
+  std::memset(Frame->Bytes, 0, sizeof(Frame->Bytes));
+  std::memset(Frame->Dirty, 0, sizeof(Frame->Dirty));
+  Frame->Zeroed = true;
+  list(Frame);
+}
+
+void ReplayMemory::zeroPages(uint64_t First, uint64_t Last) {
+  // A frame that was never written is zero already, unless replay itself wrote
+  // it where the recorder did not: then verification must find it.
+  if (Last - First < Frames.size()) {
+    for (uint64_t Page = First; Page <= Last; ++Page)
+      if (Frames.count(Page))
+        zeroFrame(Page);
+  } else {
+    std::vector<FrameNumber> Inside;
+    for (auto &Item : Frames)
+      if (Item.first >= First && Item.first <= Last)
+        Inside.push_back(Item.first);
+    for (FrameNumber Number : Inside)
+      zeroFrame(Number);
+  }
+  Source.visitFrames(First, Last, [&](FrameNumber Number) {
+    if (!Frames.count(Number))
+      zeroFrame(Number);
+  });
+}
+
+void ReplayMemory::unmapShared(uint64_t Address, uint64_t Length) {
+  if (Shared.empty() || Length == 0)
+    return;
+  uint64_t First = Address >> 12, Last = (Address + Length - 1) >> 12;
+  std::vector<SharedRange> Kept;
+  for (const SharedRange &R : Shared) {
+    if (R.Last < First || R.First > Last) {
+      Kept.push_back(R);
+      continue;
+    }
+    if (R.First < First)
+      Kept.push_back({R.First, First - 1, R.Frame});
+    if (R.Last > Last)
+      Kept.push_back({Last + 1, R.Last, R.Frame + (Last + 1 - R.First)});
+  }
+  Shared = std::move(Kept);
+  flush();
+}
+
+void ReplayMemory::mapShared(const ch_ev_map &Map) {
+  unmapShared(Map.address, Map.length);
+  if (!(Map.flags & CH_MAP_SHARED) || Map.length == 0)
+    return;
+  SharedRange R{Map.address >> 12, (Map.address + Map.length - 1) >> 12,
+                SharedFrames + (FrameNumber(Map.object) << SharedObjectShift) +
+                    (Map.offset >> 12)};
+  Shared.insert(std::upper_bound(Shared.begin(), Shared.end(), R,
+                                 [](const SharedRange &A, const SharedRange &B) {
+                                   return A.First < B.First;
+                                 }),
+                R);
+  flush();
+}
+
+void ReplayMemory::map(const ch_ev_map &Map) {
+  mapShared(Map);
+  // Growth of the main stack is reported once it has been used.
+  if (Map.length && !(Map.flags & CH_MAP_STACK))
+    zeroPages(Map.address >> 12, (Map.address + Map.length - 1) >> 12);
+}
+
+void ReplayMemory::unmap(uint64_t Address, uint64_t Length) {
+  unmapShared(Address, Length);
+  if (Length)
+    zeroPages(Address >> 12, (Address + Length - 1) >> 12);
+}
+
+void ReplayMemory::zero(uint64_t Address, uint64_t Length) {
+  static const uint8_t Zeros[CH_PAGE_SIZE] = {};
+  const uint64_t End = Address + Length;
+  const uint64_t FirstWhole = (Address + 4095) >> 12, EndWhole = End >> 12;
+  if (FirstWhole >= EndWhole) {
+    while (Address < End) {
+      uint64_t Part = std::min(End - Address, 4096 - (Address & 4095));
+      write(Address, Zeros, Part);
+      Address += Part;
+    }
+    return;
+  }
+  if (Address & 4095)
+    write(Address, Zeros, 4096 - (Address & 4095));
+  if (Shared.empty())
+    zeroPages(FirstWhole, EndWhole - 1);
+  else
+    for (uint64_t Page = FirstWhole; Page < EndWhole; ++Page) {
+      FrameNumber Number = frameAt(Page << 12);
+      zeroPages(Number, Number);
+    }
+  if (End & 4095)
+    write(End & ~uint64_t(4095), Zeros, End & 4095);
+}
+
+void ReplayMemory::writeByReference(uint64_t Address, uint64_t Length,
+                                    BlockNumber N) {
+  while (Length) {
+    uint64_t Offset = Address & 4095, Part = std::min(Length, 4096 - Offset);
+    uint8_t Page[CH_PAGE_SIZE] = {};
+    Expected<bool> Existed = Source.readFrame(frameAt(Address), N + 1, Page);
+    if (!Existed) {
+      std::string Text = toString(Existed.takeError());
+      if (Problem.empty())
+        Problem = Text;
+    }
+    write(Address, Page + Offset, Part);
+    Address += Part;
+    Length -= Part;
+  }
+}
+
+void ReplayMemory::clearDirty() {
+  for (ReplayFrame *Frame : DirtyList) {
+    std::memset(Frame->Dirty, 0, sizeof(Frame->Dirty));
+    Frame->Listed = Frame->Zeroed = false;
+  }
+  DirtyList.clear();
+  std::fill(std::begin(WriteTable), std::end(WriteTable), Entry());
+}
+
+Error ReplayMemory::takeError() {
+  if (Problem.empty())
+    return Error::success();
+  std::string Text = std::move(Problem);
+  Problem.clear();
+  return createStringError(Text);
+}
+
+} // namespace chronicle

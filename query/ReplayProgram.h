@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// A superblock's program in the form the interpreter runs: operations of 16
+/// bytes on a frame that holds the guest state and, after it, the temps.
+///
+/// Operands are byte offsets into the frame, read at the width of their type.
+/// So a narrowing is no operation but another name for the same bytes, a GET
+/// can be the register itself as long as nobody overwrites it, and an operation
+/// can write its result where a later PUT wants it.
+
+#ifndef CHRONICLE_QUERY_REPLAYPROGRAM_H
+#define CHRONICLE_QUERY_REPLAYPROGRAM_H
+
+#include "trace-format/BytecodeReader.h"
+#include "trace-format/Stream.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace chronicle {
+
+/// Operations of ReplayOps.def by name.
+enum class Operation : uint16_t {
+#define CH_REPLAY_OP(Name, Result, Arity, A, B, C, D) Op_##Name,
+#include "trace-format/ReplayOps.def"
+#undef CH_REPLAY_OP
+};
+
+/// What the interpreter can do. Numbers behind a name are widths in bytes.
+enum class Code : uint16_t {
+  Instruction, ///< A: its index. Exact programs only
+  Const1,      ///< Dst = Imm
+  Const2,
+  Const4,
+  Const8,
+  Const16, ///< Imm: a bit a byte
+  Const32,
+  Copy1, ///< Dst = A
+  Copy2,
+  Copy4,
+  Copy8,
+  Copy16,
+  Copy32,
+  GetIndexed, ///< Dst, A: index, B: base, C: elements, D: size, Bias
+  PutIndexed, ///< Dst: value, else as GetIndexed
+  Load1,      ///< Dst = memory at A + Imm
+  Load2,
+  Load4,
+  Load8,
+  Load16,
+  Load32,
+  Store1, ///< memory at A + Imm = B
+  Store2,
+  Store4,
+  Store8,
+  Store16,
+  Store32,
+  StoreGuarded, ///< Dst: guard, A: address, B: value, C: size
+  LoadGuarded,  ///< Dst, A: guard, B: address, C: other, D: conversion
+  Cas,          ///< Dst, A: address, B: expected, C: data, D: size
+  CasDouble,    ///< as Cas; the next one has Dst, B, C of the high half
+  Ite1,         ///< Dst = A ? B : C
+  Ite2,
+  Ite4,
+  Ite8,
+  Ite16,
+  Ite32,
+  Call,         ///< Dst, A, B, C, D, E: arguments, F: helper | size << 8
+  Opaque,       ///< Dst = the next A opaque bytes
+  SkipOpaque,   ///< A bytes
+  OpaqueMemory, ///< A: guard, B: address, C: size
+  Exit,         ///< if A, leave for Imm by ordinal B
+  ExitComputed, ///< if A, leave for the address in C by ordinal B
+  Next,         ///< leave for A + Imm by ordinal B
+  First,        ///< the operations of ReplayOps.def, twice: see below
+};
+
+constexpr uint16_t operationCode(unsigned N) {
+  return static_cast<uint16_t>(static_cast<uint16_t>(Code::First) + 2 * N);
+}
+/// The form of a binary operation whose second operand is Imm.
+constexpr uint16_t immediateCode(unsigned N) { return operationCode(N) + 1; }
+
+struct ReplayOp {
+  uint16_t Code;
+  uint16_t Dst, A, B;
+  union {
+    uint64_t Imm;
+    struct {
+      uint16_t C, D;
+      union {
+        int32_t Bias;
+        struct {
+          uint16_t E, F;
+        };
+      };
+    };
+  };
+};
+static_assert(sizeof(ReplayOp) == 16);
+
+/// The frame: guest state, a stretch that is always zero, temps.
+constexpr unsigned FrameZero = 960, FrameTemps = 1024, FrameSize = 65536;
+static_assert(FrameZero >= CH_GUEST_STATE_SIZE);
+
+/// Fast: exact where the superblock is left. Exact: also before each
+/// instruction, so that it can stop there.
+enum class ProgramForm { Fast, Exact };
+
+/// Decoding costs some microseconds per hundred statements.
+class ReplayProgram {
+public:
+  static llvm::Expected<std::unique_ptr<ReplayProgram>>
+  create(llvm::ArrayRef<uint8_t> Definition, ProgramForm Form);
+
+  const ReplayOp *code() const { return Ops.data(); }
+  llvm::ArrayRef<ReplayOp> ops() const { return Ops; }
+  const DefinitionHeader &header() const { return Header; }
+  uint32_t instructions() const { return Header.Instructions; }
+  uint32_t ordinals() const { return Header.Exits + 1; }
+  /// How many instructions an execution that leaves by Ordinal passes.
+  uint32_t instructionsAt(uint32_t Ordinal) const {
+    return InstructionsAt[Ordinal];
+  }
+  llvm::ArrayRef<uint64_t> instructionAddresses() const { return Addresses; }
+  /// Index of the instruction at Address, or -1.
+  int instructionAt(uint64_t Address) const;
+
+private:
+  friend class ProgramBuilder;
+  ReplayProgram() = default;
+  DefinitionHeader Header;
+  std::vector<ReplayOp> Ops;
+  std::vector<uint16_t> InstructionsAt;
+  std::vector<uint64_t> Addresses;
+};
+
+/// The programs of a trace, decoded when first asked for and kept. Several
+/// threads may ask at once.
+class ProgramCache {
+public:
+  using DefinitionLookup =
+      std::function<llvm::ArrayRef<uint8_t>(uint32_t Superblock)>;
+  /// Count: highest superblock id plus one.
+  ProgramCache(uint32_t Count, DefinitionLookup Lookup);
+  ~ProgramCache();
+
+  llvm::Expected<const ReplayProgram *> get(uint32_t Superblock,
+                                            ProgramForm Form) {
+    if (Superblock < Count)
+      if (const ReplayProgram *P = table(Form)[Superblock].load(
+              std::memory_order_acquire))
+        return P;
+    return decode(Superblock, Form);
+  }
+
+private:
+  using Slot = std::atomic<const ReplayProgram *>;
+  Slot *table(ProgramForm Form) {
+    return Form == ProgramForm::Fast ? Fast.get() : Exact.get();
+  }
+  llvm::Expected<const ReplayProgram *> decode(uint32_t Superblock,
+                                               ProgramForm Form);
+
+  uint32_t Count;
+  DefinitionLookup Lookup;
+  std::unique_ptr<Slot[]> Fast, Exact;
+};
+
+} // namespace chronicle
+
+#endif

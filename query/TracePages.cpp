@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/TracePages.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+Expected<bool> TracePages::readFrame(FrameNumber Frame, BlockNumber N,
+                                     uint8_t *Page) {
+  if (Trace.pageChunksOf(Frame).empty())
+    return false;
+  if (Error E = Trace.readFrame(Frame, N, Page))
+    return E;
+  return true;
+}
+
+void TracePages::visitFrames(FrameNumber First, FrameNumber Last,
+                             function_ref<void(FrameNumber)> Visit) {
+  ArrayRef<PageChunkEntry> Chunks = Trace.pageChunks();
+  auto It = partition_point(
+      Chunks, [&](const PageChunkEntry &E) { return E.Frame < First; });
+  for (; It != Chunks.end() && It->Frame <= Last; ++It)
+    if (It == Chunks.begin() || std::prev(It)->Frame != It->Frame)
+      Visit(It->Frame);
+}
+
+void mapSharedObjects(const TraceReader &Trace, BlockNumber N,
+                      ReplayMemory &Memory) {
+  for (const TimelineEvent &E : Trace.timeline()) {
+    if (E.Block >= N)
+      break;
+    if (E.Kind == CH_EV_MAP && E.Payload.size() >= sizeof(ch_ev_map)) {
+      Memory.mapShared(loadValue<ch_ev_map>(E.Payload.data()));
+    } else if (E.Kind == CH_EV_UNMAP &&
+               E.Payload.size() >= sizeof(ch_ev_range)) {
+      auto Range = loadValue<ch_ev_range>(E.Payload.data());
+      Memory.unmapShared(Range.address, Range.length);
+    }
+  }
+}
+
+Expected<ArrayRef<PageDelta>> DeltaCursor::deltas(FrameNumber Frame,
+                                                  BlockNumber N) {
+  std::unique_ptr<Position> &Slot = Positions[Frame];
+  if (!Slot) {
+    Slot = std::make_unique<Position>();
+    Slot->Chunks = Trace.pageChunksOf(Frame);
+  }
+  Position &P = *Slot;
+  while (!P.Chunks.empty() && P.Chunks.front().Last < N) {
+    P.Chunks = P.Chunks.drop_front();
+    P.Chunk = PageChunk();
+    P.Decoded = false;
+    P.Delta = 0;
+  }
+  if (P.Chunks.empty() || P.Chunks.front().First > N)
+    return ArrayRef<PageDelta>();
+  if (!P.Decoded) {
+    Expected<PageChunk> Chunk = Trace.readPageChunk(P.Chunks.front());
+    if (!Chunk)
+      return Chunk.takeError();
+    P.Chunk = std::move(*Chunk);
+    P.Decoded = true;
+  }
+  ArrayRef<PageDelta> Deltas = P.Chunk.Deltas;
+  while (P.Delta < Deltas.size() && Deltas[P.Delta].Block < N)
+    ++P.Delta;
+  size_t End = P.Delta;
+  while (End < Deltas.size() && Deltas[End].Block == N)
+    ++End;
+  return Deltas.slice(P.Delta, End - P.Delta);
+}
+
+} // namespace chronicle

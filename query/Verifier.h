@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The proof that a trace is exact: replays every block and compares where it
+/// arrives with what was recorded.
+
+#ifndef CHRONICLE_QUERY_VERIFIER_H
+#define CHRONICLE_QUERY_VERIFIER_H
+
+#include "query/BlockReplayer.h"
+#include <map>
+
+namespace chronicle {
+
+struct VerifyOptions {
+  unsigned Threads = 0;           ///< 0: one a processor
+  uint64_t MaxMismatches = 20;    ///< how many are kept in the report
+  /// Called now and then, from any thread, with what is done.
+  std::function<void(uint64_t Blocks, uint64_t Instructions)> Progress;
+};
+
+struct VerifyReport {
+  uint64_t Blocks = 0, Instructions = 0, Executions = 0;
+  double Seconds = 0;
+  unsigned Threads = 0;
+  uint64_t ComparedSnapshots = 0, ComparedGranules = 0;
+  uint64_t OpaqueBytes = 0;
+  std::map<uint32_t, uint64_t> OpaqueByReason;
+  /// Frames that were read but never written; they read as zero.
+  uint64_t AbsentFrames = 0;
+  uint64_t MismatchCount = 0;
+  std::vector<Mismatch> Mismatches; ///< in order of time, cut to the limit
+  /// Why the trace is not whole, or empty.
+  std::string Incomplete;
+  bool clean() const { return MismatchCount == 0 && Incomplete.empty(); }
+};
+
+/// Compares, for every block: each exit taken and each instruction pointer; the
+/// registers of every thread where it stops with its next snapshot (all fields
+/// of GuestState.h but EMNOTE, CMSTART, CMLEN and NRADDR); every granule written
+/// with the page chunks' bytes, in both directions; how many instructions ran
+/// and opaque bytes were used. Uses all processors; memory: for each thread the
+/// pages the recorded program touches, and its decoded superblocks once.
+VerifyReport verifyTrace(const TraceReader &Trace,
+                         const VerifyOptions &Options);
+
+} // namespace chronicle
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Why a program could not be recorded, with the exit status env(1) would give.
+
+#ifndef CHRONICLE_RECORDER_LAUNCH_LAUNCHERROR_H
+#define CHRONICLE_RECORDER_LAUNCH_LAUNCHERROR_H
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace chronicle {
+
+enum LaunchStatus {
+  StatusOurFailure = 125, ///< not the program's fault
+  StatusCannotRun = 126,  ///< found, but cannot be run (or recorded)
+  StatusNotFound = 127,
+};
+
+class LaunchError : public llvm::ErrorInfo<LaunchError> {
+public:
+  static char ID;
+
+  LaunchError(LaunchStatus Status, const llvm::Twine &Text)
+      : Status(Status), Text(Text.str()) {}
+
+  LaunchStatus status() const { return Status; }
+  void log(llvm::raw_ostream &Out) const override;
+  std::error_code convertToErrorCode() const override;
+
+private:
+  LaunchStatus Status;
+  std::string Text;
+};
+
+inline llvm::Error launchError(LaunchStatus Status, const llvm::Twine &Text) {
+  return llvm::make_error<LaunchError>(Status, Text);
+}
+
+/// "Text: No such file or directory", from errno.
+llvm::Error launchErrorFromErrno(LaunchStatus Status, const llvm::Twine &Text);
+
+} // namespace chronicle
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "recorder/launch/RecorderCommand.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace chronicle {
+
+static constexpr const char LauncherVariable[] = "VALGRIND_LAUNCHER=";
+
+std::vector<std::string> RecorderCommand::commandLine() const {
+  std::string Log = std::to_string(LogDescriptor);
+  std::vector<std::string> Line{
+      Tool,
+      // Only names the libraries that are preloaded: none, with this name.
+      "--tool=chronicle", "-q", "--command-line-only=yes", "--vgdb=no",
+      "--trace-children=no", "--child-silent-after-fork=yes",
+      "--sigill-diagnostics=no",
+      // The size of a table; the default of 500 is less than programs use.
+      "--max-threads=4000", "--log-fd=" + Log,
+      // The core keeps a copy out of sight, and the tool closes this one.
+      "--hide-fd=" + Log, "--ring-fd=" + std::to_string(RingDescriptor),
+      "--log-loads=" + LogLoads, "--"};
+  Line.insert(Line.end(), Program.begin(), Program.end());
+  return Line;
+}
+
+std::vector<std::string> RecorderCommand::environment() const {
+  std::vector<std::string> Environment;
+  for (char **Entry = environ; *Entry; ++Entry)
+    if (!StringRef(*Entry).starts_with(LauncherVariable))
+      Environment.push_back(*Entry);
+  Environment.push_back(LauncherVariable + Launcher);
+  return Environment;
+}
+
+std::string recorderPath(StringRef Executable) {
+  SmallString<128> Path(
+      sys::path::parent_path(sys::path::parent_path(Executable)));
+  sys::path::append(Path, "libexec", "chronicle", "chronicle-amd64-linux");
+  return std::string(Path);
+}
+
+} // namespace chronicle

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "recorder/launch/RecorderLog.h"
+#include "recorder/launch/LaunchError.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace llvm;
+
+namespace chronicle {
+
+Expected<RecorderLog> RecorderLog::create() {
+  RecorderLog Log;
+  Log.Descriptor = memfd_create("chronicle-log", MFD_CLOEXEC);
+  if (Log.Descriptor < 0)
+    return launchErrorFromErrno(StatusOurFailure,
+                                "cannot make a file for the recorder's log");
+  return Log;
+}
+
+RecorderLog::RecorderLog(RecorderLog &&Other)
+    : Descriptor(std::exchange(Other.Descriptor, -1)) {}
+
+RecorderLog::~RecorderLog() {
+  if (Descriptor >= 0)
+    close(Descriptor);
+}
+
+std::vector<std::string> RecorderLog::messages() const {
+  std::string Text;
+  char Buffer[4096];
+  // By offset: the recorder's own position is in the same open file.
+  while (true) {
+    ssize_t Size = pread(Descriptor, Buffer, sizeof(Buffer), Text.size());
+    if (Size <= 0)
+      break;
+    Text.append(Buffer, Size);
+  }
+  return logMessages(Text);
+}
+
+/// Drops "==123== ", "--123-- " and "**123** ".
+static StringRef withoutPrefix(StringRef Line) {
+  for (StringRef Mark : {"==", "--", "**"}) {
+    StringRef Rest = Line;
+    if (!Rest.consume_front(Mark))
+      continue;
+    StringRef Number = Rest.take_while([](char C) { return isDigit(C); });
+    Rest = Rest.drop_front(Number.size());
+    if (!Number.empty() && Rest.consume_front(Mark))
+      return Rest.trim();
+  }
+  return Line.trim();
+}
+
+std::vector<std::string> logMessages(StringRef Log) {
+  std::vector<std::string> Messages;
+  SmallVector<StringRef, 16> Lines;
+  Log.split(Lines, '\n');
+  for (StringRef Line : Lines) {
+    Line = withoutPrefix(Line);
+    Line.consume_front("valgrind: ");
+    if (!Line.empty())
+      Messages.push_back(Line.str());
+  }
+  return Messages;
+}
+
+} // namespace chronicle

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// What Valgrind says while it runs the program, kept away from the program's
+/// standard error.
+
+#ifndef CHRONICLE_RECORDER_LAUNCH_RECORDERLOG_H
+#define CHRONICLE_RECORDER_LAUNCH_RECORDERLOG_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace chronicle {
+
+/// An unnamed file in memory that the recorder writes its messages to.
+class RecorderLog {
+public:
+  static llvm::Expected<RecorderLog> create();
+  ~RecorderLog();
+  RecorderLog(RecorderLog &&Other);
+  RecorderLog &operator=(RecorderLog &&) = delete;
+
+  int descriptor() const { return Descriptor; } ///< close-on-exec
+  /// The messages so far, as logMessages() gives them.
+  std::vector<std::string> messages() const;
+
+private:
+  RecorderLog() = default;
+  int Descriptor = -1;
+};
+
+/// The lines of a Valgrind log without the process numbers and names before
+/// them, and without empty ones.
+std::vector<std::string> logMessages(llvm::StringRef Log);
+
+} // namespace chronicle
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "recorder/launch/Ring.h"
+#include "recorder/launch/LaunchError.h"
+#include "llvm/Support/MathExtras.h"
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace llvm;
+
+namespace chronicle {
+
+namespace {
+// Run words that are not instructions of the block: events, and the superblock
+// that crosses its end.
+constexpr uint32_t SpareRunWords = 8192;
+constexpr uint32_t EventBytes = 1 << 20;
+constexpr uint64_t SpareStoreBytes = 65536;
+} // namespace
+
+ch_ring_header ringLayout(uint32_t BlockInstructions, uint32_t Chunks) {
+  ch_ring_header H = {};
+  H.magic = CH_RING_MAGIC;
+  H.version = CH_STREAM_VERSION;
+  H.chunk_count = Chunks;
+  H.run_bytes =
+      alignTo(4 * (uint64_t(BlockInstructions) + SpareRunWords), CH_PAGE_SIZE);
+  H.event_bytes = EventBytes;
+  H.store_bytes =
+      alignTo(uint64_t(BlockInstructions) * CH_STORE_BYTES_PER_INSTRUCTION +
+                  CH_MAX_SLOTS * CH_SLOT_SIZE + SpareStoreBytes,
+              CH_PAGE_SIZE);
+  H.chunk_stride = alignTo(sizeof(ch_chunk_header) + H.run_bytes +
+                               H.event_bytes + H.store_bytes,
+                           CH_PAGE_SIZE);
+  H.block_instructions = BlockInstructions;
+  return H;
+}
+
+size_t ringBytes(const ch_ring_header &Layout) {
+  return CH_RING_HEADER_SIZE + Layout.chunk_count * Layout.chunk_stride;
+}
+
+Expected<Ring> Ring::create(uint32_t BlockInstructions, uint32_t Chunks) {
+  ch_ring_header Layout = ringLayout(BlockInstructions, Chunks);
+  Ring R;
+  R.Size = ringBytes(Layout);
+  R.Descriptor = memfd_create("chronicle-ring", MFD_CLOEXEC);
+  if (R.Descriptor < 0)
+    return launchErrorFromErrno(StatusOurFailure,
+                                "cannot make the shared memory for recording");
+  if (ftruncate(R.Descriptor, R.Size) != 0)
+    return launchErrorFromErrno(
+        StatusOurFailure,
+        "cannot make " + Twine(R.Size >> 20) +
+            " MiB of shared memory for recording (is 'ulimit "
+            "-f' set? --block-instructions makes it smaller)");
+  void *Memory = mmap(nullptr, R.Size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      R.Descriptor, 0);
+  if (Memory == MAP_FAILED)
+    return launchErrorFromErrno(StatusOurFailure,
+                                "cannot map the shared memory for recording");
+  R.Memory = Memory;
+  *static_cast<ch_ring_header *>(Memory) = Layout;
+  return R;
+}
+
+Ring::Ring(Ring &&Other)
+    : Descriptor(std::exchange(Other.Descriptor, -1)),
+      Memory(std::exchange(Other.Memory, nullptr)), Size(Other.Size) {}
+
+Ring::~Ring() {
+  if (Memory)
+    munmap(Memory, Size);
+  if (Descriptor >= 0)
+    close(Descriptor);
+}
+
+bool Ring::used() const {
+  auto *Header = static_cast<ch_ring_header *>(Memory);
+  if (__atomic_load_n(&Header->published, __ATOMIC_ACQUIRE))
+    return true;
+  auto *Run =
+      reinterpret_cast<ch_u32 *>(static_cast<char *>(Memory) +
+                                 CH_RING_HEADER_SIZE + sizeof(ch_chunk_header));
+  return __atomic_load_n(Run, __ATOMIC_RELAXED) != 0;
+}
+
+} // namespace chronicle

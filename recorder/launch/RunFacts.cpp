@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "recorder/launch/RunFacts.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/LineIterator.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <ctime>
+#include <sys/utsname.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace chronicle {
+
+static json::Array textArray(ArrayRef<const char *> Strings) {
+  json::Array Array;
+  for (const char *S : Strings)
+    Array.push_back(json::fixUTF8(S));
+  return Array;
+}
+
+static std::string cpuModel() {
+  auto Buffer = MemoryBuffer::getFileAsStream("/proc/cpuinfo");
+  if (!Buffer)
+    return "unknown";
+  for (line_iterator Line(**Buffer), End; Line != End; ++Line)
+    if (Line->starts_with("model name"))
+      return json::fixUTF8(Line->split(':').second.trim());
+  return "unknown";
+}
+
+static json::Object hostFacts() {
+  struct utsname Name;
+  uname(&Name);
+  return json::Object{{"name", json::fixUTF8(Name.nodename)},
+                      {"system", std::string(Name.sysname)},
+                      {"release", std::string(Name.release)},
+                      {"machine", std::string(Name.machine)},
+                      {"cpu", cpuModel()},
+                      {"cores", int64_t(std::thread::hardware_concurrency())}};
+}
+
+json::Object runFacts(const ProgramFile &Program,
+                      ArrayRef<const char *> Arguments, json::Object Options) {
+  std::vector<const char *> Environment;
+  for (char **Entry = environ; *Entry; ++Entry)
+    Environment.push_back(*Entry);
+  SmallString<128> Directory;
+  sys::fs::current_path(Directory);
+  struct timespec Now;
+  clock_gettime(CLOCK_REALTIME, &Now);
+  json::Object Run{{"program", json::fixUTF8(Program.Path)},
+                   {"arguments", textArray(Arguments)},
+                   {"environment", textArray(Environment)},
+                   {"directory", json::fixUTF8(Directory)},
+                   {"host", hostFacts()},
+                   {"started", double(Now.tv_sec) + double(Now.tv_nsec) / 1e9},
+                   {"chronicle", CHRONICLE_VERSION},
+                   {"valgrind", CHRONICLE_VALGRIND_VERSION},
+                   {"options", std::move(Options)}};
+  if (!Program.Interpreter.empty())
+    Run["interpreter"] = json::fixUTF8(Program.Interpreter);
+  return Run;
+}
+
+} // namespace chronicle

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The code added to each superblock, and its replay program.
+ *
+ * The fast path, per execution: take a run word and the superblock's slots from
+ * the cursor and charge the block's budget (three loads, three stores, a
+ * compare never taken), write the id, then two stores for each store of the
+ * program and one byte after each side exit passed. No call, no branch of our
+ * own. Everything that is known at translation time goes into the definition.
+ *
+ * Registers must be exact wherever the program can fault, so Valgrind is asked
+ * for all PUTs (main.c) and those nobody can see are dropped here.
+ */
+#include "tool.h"
+
+static IRSB *out;
+static IRSB *in;
+static IRExpr *run_word; /* address of this execution's run word */
+static IRExpr *slots;    /* address of its first slot */
+static UInt slot_bytes;  /* slots used so far, in bytes */
+
+/* ---- IR by the word ---- */
+
+static void emit(IRStmt *s) { addStmtToIRSB(out, s); }
+
+static IRExpr *assign(IRType type, IRExpr *e) {
+  IRTemp t = newIRTemp(out->tyenv, type);
+  emit(IRStmt_WrTmp(t, e));
+  return IRExpr_RdTmp(t);
+}
+
+static IRExpr *u64(ULong v) { return IRExpr_Const(IRConst_U64(v)); }
+
+static IRExpr *plus(IRExpr *address, ULong offset) {
+  return offset ? assign(Ity_I64, IRExpr_Binop(Iop_Add64, address, u64(offset)))
+                : address;
+}
+
+static IRType type_of(IRExpr *e) { return typeOfIRExpr(out->tyenv, e); }
+
+static UInt size_of(IRType type) {
+  return type == Ity_I1 ? 1 : sizeofIRType(type);
+}
+
+/* ---- logging ---- */
+
+static void log_at(UInt offset, IRExpr *value) {
+  emit(IRStmt_Store(Iend_LE, plus(slots, offset), value));
+}
+
+static void log_address(IRExpr *guard, IRExpr *address) {
+  if (guard && !(guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1))
+    address =
+        assign(Ity_I64, IRExpr_ITE(guard, address, u64(CH_NO_ADDRESS)));
+  log_at(slot_bytes, address);
+}
+
+/* An access: its address (none if the guard is false) and bytes. */
+static void log_access(IRExpr *guard, IRExpr *address, IRExpr *value) {
+  log_address(guard, address);
+  log_at(slot_bytes + 8, value);
+  slot_bytes += CH_ACCESS_SLOTS(size_of(type_of(value))) * CH_SLOT_SIZE;
+}
+
+static void log_value(IRExpr *value) {
+  IRType type = type_of(value);
+  if (type == Ity_I128) {
+    log_at(slot_bytes,
+           assign(Ity_I64, IRExpr_Unop(Iop_128to64, value)));
+    log_at(slot_bytes + 8,
+           assign(Ity_I64, IRExpr_Unop(Iop_128HIto64, value)));
+  } else if (type == Ity_I1)
+    log_at(slot_bytes, assign(Ity_I8, IRExpr_Unop(Iop_1Uto8, value)));
+  else
+    log_at(slot_bytes, value);
+  slot_bytes += CH_VALUE_SLOTS(size_of(type)) * CH_SLOT_SIZE;
+}
+
+/* The widest type of at most `left` bytes, for copying state piece by piece. */
+static IRType widest(UInt left) {
+  return left >= 8 ? Ity_I64 : left >= 4 ? Ity_I32 : left >= 2 ? Ity_I16
+                                                               : Ity_I8;
+}
+
+static void opaque(IRTemp temp, UInt reason) {
+  define_opaque(temp, typeOfIRTemp(in->tyenv, temp), reason);
+  log_value(IRExpr_RdTmp(temp));
+}
+
+/* ---- statements ---- */
+
+static void do_operation(IRTemp temp, IROp op, IRExpr **operands, Int count) {
+  if (define_op_known(op))
+    define_op(temp, op, operands, count);
+  else
+    opaque(temp, define_op_reason(op));
+}
+
+static void do_assignment(IRStmt *s) {
+  IRTemp temp = s->Ist.WrTmp.tmp;
+  IRExpr *e = s->Ist.WrTmp.data;
+  IRType type = typeOfIRTemp(in->tyenv, temp);
+  emit(s);
+  switch (e->tag) {
+  case Iex_Get:
+    define_get(temp, e->Iex.Get.offset, type);
+    break;
+  case Iex_GetI:
+    define_get_indexed(temp, e->Iex.GetI.descr, e->Iex.GetI.ix,
+                       e->Iex.GetI.bias);
+    break;
+  case Iex_RdTmp:
+  case Iex_Const:
+    define_copy(temp, type, e);
+    break;
+  case Iex_Load:
+    define_load(temp, type, e->Iex.Load.addr);
+    if (logging_loads)
+      log_access(NULL, e->Iex.Load.addr, IRExpr_RdTmp(temp));
+    break;
+  case Iex_Unop:
+    do_operation(temp, e->Iex.Unop.op, &e->Iex.Unop.arg, 1);
+    break;
+  case Iex_Binop: {
+    IRExpr *operands[] = {e->Iex.Binop.arg1, e->Iex.Binop.arg2};
+    do_operation(temp, e->Iex.Binop.op, operands, 2);
+    break;
+  }
+  case Iex_Triop: {
+    IRTriop *t = e->Iex.Triop.details;
+    IRExpr *operands[] = {t->arg1, t->arg2, t->arg3};
+    do_operation(temp, t->op, operands, 3);
+    break;
+  }
+  case Iex_Qop: {
+    IRQop *q = e->Iex.Qop.details;
+    IRExpr *operands[] = {q->arg1, q->arg2, q->arg3, q->arg4};
+    do_operation(temp, q->op, operands, 4);
+    break;
+  }
+  case Iex_ITE:
+    define_ite(temp, type, e);
+    break;
+  case Iex_CCall:
+    if (define_helper_known(e->Iex.CCall.cee->name))
+      define_call(temp, e);
+    else
+      opaque(temp, CH_REASON_CALL);
+    break;
+  default:
+    ppIRStmt(s);
+    VG_(tool_panic)("an expression that flat IR does not have");
+  }
+}
+
+static void do_load_guarded(IRStmt *s) {
+  IRLoadG *load = s->Ist.LoadG.details;
+  emit(s);
+  define_load_guarded(load);
+  if (!logging_loads)
+    return;
+  IRExpr *value = IRExpr_RdTmp(load->dst);
+  switch (load->cvt) {
+  case ILGop_16Uto32:
+  case ILGop_16Sto32:
+    value = assign(Ity_I16, IRExpr_Unop(Iop_32to16, value));
+    break;
+  case ILGop_8Uto32:
+  case ILGop_8Sto32:
+    value = assign(Ity_I8, IRExpr_Unop(Iop_32to8, value));
+    break;
+  default:
+    break;
+  }
+  log_access(load->guard, load->addr, value);
+}
+
+/* Logs two halves as one access. */
+static void log_pair(IRExpr *guard, IRExpr *address, IRExpr *low,
+                     IRExpr *high) {
+  UInt size = size_of(type_of(low));
+  log_address(guard, address);
+  log_at(slot_bytes + 8, low);
+  log_at(slot_bytes + 8 + size, high);
+  slot_bytes += CH_ACCESS_SLOTS(2 * size) * CH_SLOT_SIZE;
+}
+
+static void do_cas(IRStmt *s) {
+  IRCAS *cas = s->Ist.CAS.details;
+  IRType type = typeOfIRTemp(in->tyenv, cas->oldLo);
+  Bool both = cas->oldHi != IRTemp_INVALID;
+  static const IROp equal[] = {Iop_CasCmpEQ8, Iop_CasCmpEQ16, Iop_CasCmpEQ32,
+                               Iop_CasCmpEQ64};
+  IROp compare = equal[type == Ity_I8 ? 0 : type == Ity_I16 ? 1
+                                        : type == Ity_I32   ? 2
+                                                            : 3];
+  emit(s);
+  define_cas(cas, type);
+  IRExpr *old_low = IRExpr_RdTmp(cas->oldLo);
+  IRExpr *swapped =
+      assign(Ity_I1, IRExpr_Binop(compare, old_low, cas->expdLo));
+  if (!both) {
+    if (logging_loads)
+      log_access(NULL, cas->addr, old_low);
+    log_access(swapped, cas->addr, cas->dataLo);
+    return;
+  }
+  IRExpr *old_high = IRExpr_RdTmp(cas->oldHi);
+  swapped = assign(
+      Ity_I1,
+      IRExpr_Binop(Iop_And1, swapped,
+                   assign(Ity_I1, IRExpr_Binop(compare, old_high,
+                                               cas->expdHi))));
+  if (logging_loads)
+    log_pair(NULL, cas->addr, old_low, old_high);
+  log_pair(swapped, cas->addr, cas->dataLo, cas->dataHi);
+}
+
+/* A helper with effects: none of them is recomputed, all are logged. */
+static void do_dirty(IRStmt *s) {
+  IRDirty *d = s->Ist.Dirty.details;
+  emit(s);
+  if (d->tmp != IRTemp_INVALID)
+    opaque(d->tmp, CH_REASON_HELPER);
+  for (Int f = 0; f < d->nFxState; f++) {
+    if (d->fxState[f].fx == Ifx_Read)
+      continue;
+    for (UInt r = 0; r <= d->fxState[f].nRepeats; r++) {
+      UInt offset = d->fxState[f].offset + r * d->fxState[f].repeatLen;
+      UInt size = d->fxState[f].size;
+      define_opaque_registers(offset, size, CH_REASON_HELPER);
+      for (UInt at = 0; at < size;) {
+        IRType type = widest(size - at);
+        log_at(slot_bytes + at, assign(type, IRExpr_Get(offset + at, type)));
+        at += size_of(type);
+      }
+      slot_bytes += CH_VALUE_SLOTS(size) * CH_SLOT_SIZE;
+    }
+  }
+  if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify) {
+    UInt size = d->mSize;
+    define_opaque_memory(d->guard, d->mAddr, size, CH_REASON_HELPER);
+    log_address(d->guard, d->mAddr);
+    slot_bytes += CH_SLOT_SIZE;
+    /* If the helper was not called its address may point anywhere: read
+       something harmless instead. */
+    IRExpr *from = assign(Ity_I64, IRExpr_ITE(d->guard, d->mAddr, slots));
+    for (UInt at = 0; at < size;) {
+      IRType type = widest(size - at);
+      log_at(slot_bytes + at,
+             assign(type, IRExpr_Load(Iend_LE, type, plus(from, at))));
+      at += size_of(type);
+    }
+    slot_bytes += CH_VALUE_SLOTS(size) * CH_SLOT_SIZE;
+  }
+}
+
+/* ---- dead PUTs ---- */
+
+static UChar *dead;
+static Int dead_size;
+
+static Bool can_fault(IRStmt *s) {
+  switch (s->tag) {
+  case Ist_Store:
+  case Ist_StoreG:
+  case Ist_LoadG:
+  case Ist_CAS:
+    return True;
+  case Ist_WrTmp: {
+    IRExpr *e = s->Ist.WrTmp.data;
+    if (e->tag == Iex_Load)
+      return True;
+    if (e->tag == Iex_Binop)
+      switch (e->Iex.Binop.op) {
+      case Iop_DivModU64to32:
+      case Iop_DivModS64to32:
+      case Iop_DivModU128to64:
+      case Iop_DivModS128to64:
+      case Iop_DivModS64to64:
+      case Iop_DivModU64to64:
+      case Iop_DivModU32to32:
+      case Iop_DivModS32to32:
+      case Iop_DivU32:
+      case Iop_DivS32:
+      case Iop_DivU64:
+      case Iop_DivS64:
+        return True;
+      default:
+        return False;
+      }
+    return False;
+  }
+  default:
+    return False;
+  }
+}
+
+/* A PUT is dead if the same bytes are PUT again before anything can look: a GET
+   of them, an exit, a helper, or a fault, where a signal handler or the end of
+   the program sees all registers. One pass from the end. */
+static void find_dead_puts(void) {
+  static UChar overwritten[CH_GUEST_STATE_SIZE + 64];
+  VG_(memset)(overwritten, 0, sizeof overwritten);
+  /* The end of the superblock sets the instruction pointer. */
+  VG_(memset)(overwritten + CH_OFFSET_RIP, 1, 8);
+  if (dead_size < in->stmts_used) {
+    if (dead)
+      VG_(free)(dead);
+    dead_size = in->stmts_used * 2;
+    dead = VG_(malloc)("chronicle.dead", dead_size);
+  }
+  for (Int i = in->stmts_used - 1; i >= 0; i--) {
+    IRStmt *s = in->stmts[i];
+    dead[i] = 0;
+    if (s->tag == Ist_Put) {
+      Int offset = s->Ist.Put.offset;
+      Int size = size_of(typeOfIRExpr(in->tyenv, s->Ist.Put.data));
+      dead[i] = 1;
+      for (Int k = 0; k < size; k++)
+        dead[i] &= overwritten[offset + k];
+      VG_(memset)(overwritten + offset, 1, size);
+    } else if (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_Get) {
+      IRExpr *e = s->Ist.WrTmp.data;
+      VG_(memset)(overwritten + e->Iex.Get.offset, 0, size_of(e->Iex.Get.ty));
+    } else if (s->tag == Ist_PutI || s->tag == Ist_Dirty ||
+               s->tag == Ist_Exit || can_fault(s) ||
+               (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_GetI))
+      VG_(memset)(overwritten, 0, sizeof overwritten);
+  }
+}
+
+/* ---- the superblock ---- */
+
+/* Takes a run word and slots from the cursor. The constants are filled in by
+   the caller when they are known. */
+static void allocate(IRConst *weight, IRConst *slots_size, IRConst *id) {
+  UInt run_at = CURSOR_OFFSET + offsetof(Cursor, run);
+  UInt store_at = CURSOR_OFFSET + offsetof(Cursor, store);
+  UInt budget_at = CURSOR_OFFSET + offsetof(Cursor, budget);
+  IRExpr *left = assign(
+      Ity_I64,
+      IRExpr_Binop(Iop_Sub64, assign(Ity_I64, IRExpr_Get(budget_at, Ity_I64)),
+                   IRExpr_Const(weight)));
+  emit(IRStmt_Put(budget_at, left));
+  IRDirty *full = unsafeIRDirty_0_N(0, "block_full",
+                                    VG_(fnptr_to_fnentry)(&block_full),
+                                    mkIRExprVec_1(IRExpr_GSPTR()));
+  full->guard =
+      assign(Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, u64(0)));
+  VG_(memset)(full->fxState, 0, sizeof full->fxState);
+  /* It reads every register (a snapshot) and moves the cursor. */
+  full->nFxState = 2;
+  full->fxState[0].fx = Ifx_Read;
+  full->fxState[0].offset = 16;
+  full->fxState[0].size = CH_GUEST_STATE_SIZE - 16;
+  full->fxState[1].fx = Ifx_Modify;
+  full->fxState[1].offset = CURSOR_OFFSET;
+  full->fxState[1].size = sizeof(Cursor);
+  emit(IRStmt_Dirty(full));
+
+  run_word = assign(Ity_I64, IRExpr_Get(run_at, Ity_I64));
+  emit(IRStmt_Put(run_at, plus(run_word, 4)));
+  slots = assign(Ity_I64, IRExpr_Get(store_at, Ity_I64));
+  emit(IRStmt_Put(store_at,
+                  assign(Ity_I64, IRExpr_Binop(Iop_Add64, slots,
+                                               IRExpr_Const(slots_size)))));
+  emit(IRStmt_Store(Iend_LE, run_word, IRExpr_Const(id)));
+}
+
+/* A PUT of the instruction pointer that only says where we are: replay knows
+   that from the instructions. */
+static Bool is_plain_rip(IRStmt *s, Addr instruction, UInt length) {
+  if (s->Ist.Put.offset != CH_OFFSET_RIP || s->Ist.Put.data->tag != Iex_Const)
+    return False;
+  ULong value = s->Ist.Put.data->Iex.Const.con->Ico.U64;
+  return value == instruction || value == instruction + length;
+}
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
+                 const VexGuestLayout *layout, const VexGuestExtents *extents,
+                 const VexArchInfo *arch, IRType guest_word,
+                 IRType host_word) {
+  in = original;
+  out = deepCopyIRSBExceptStmts(in);
+  find_dead_puts();
+
+  /* Valgrind's check that the code has not changed comes before the first
+     instruction; if it fails the superblock was not entered. */
+  Int i = 0;
+  for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+    emit(in->stmts[i]);
+  if (i == in->stmts_used)
+    return in;
+
+  IRConst *weight = IRConst_U64(0), *slots_size = IRConst_U64(0);
+  IRConst *id = IRConst_U32(0);
+  slot_bytes = 0;
+  UInt instructions = 0, exits = 0, length = 0;
+  Addr instruction = in->stmts[i]->Ist.IMark.addr;
+  Addr expected = instruction;
+  define_begin(in, instruction);
+  allocate(weight, slots_size, id);
+
+  for (; i < in->stmts_used; i++) {
+    IRStmt *s = in->stmts[i];
+    switch (s->tag) {
+    case Ist_NoOp:
+      break;
+    case Ist_AbiHint:
+    case Ist_MBE:
+      emit(s);
+      break;
+    case Ist_IMark:
+      instruction = s->Ist.IMark.addr;
+      length = s->Ist.IMark.len;
+      tl_assert(instruction == expected && s->Ist.IMark.delta == 0);
+      expected += length;
+      instructions++;
+      define_instruction(length);
+      emit(s);
+      break;
+    case Ist_Put:
+      if (!is_plain_rip(s, instruction, length))
+        define_put(s->Ist.Put.offset, typeOfIRExpr(in->tyenv, s->Ist.Put.data),
+                   s->Ist.Put.data);
+      if (!dead[i])
+        emit(s);
+      break;
+    case Ist_PutI: {
+      IRPutI *p = s->Ist.PutI.details;
+      define_put_indexed(p->descr, p->ix, p->bias, p->data);
+      emit(s);
+      break;
+    }
+    case Ist_WrTmp:
+      do_assignment(s);
+      break;
+    case Ist_Store: {
+      IRExpr *data = s->Ist.Store.data;
+      define_store(typeOfIRExpr(in->tyenv, data), NULL, s->Ist.Store.addr,
+                   data);
+      log_access(NULL, s->Ist.Store.addr, data);
+      emit(s);
+      break;
+    }
+    case Ist_StoreG: {
+      IRStoreG *g = s->Ist.StoreG.details;
+      define_store(typeOfIRExpr(in->tyenv, g->data), g->guard, g->addr,
+                   g->data);
+      log_access(g->guard, g->addr, g->data);
+      emit(s);
+      break;
+    }
+    case Ist_LoadG:
+      do_load_guarded(s);
+      break;
+    case Ist_CAS:
+      do_cas(s);
+      break;
+    case Ist_Dirty:
+      do_dirty(s);
+      break;
+    case Ist_Exit:
+      exits++;
+      define_exit(s->Ist.Exit.guard, s->Ist.Exit.dst, s->Ist.Exit.jk);
+      emit(s);
+      emit(IRStmt_Store(Iend_LE, plus(run_word, 3),
+                        IRExpr_Const(IRConst_U8(exits + 1))));
+      break;
+    default:
+      ppIRStmt(s);
+      VG_(tool_panic)("a statement that amd64 code does not have");
+    }
+  }
+  define_next(in->next, in->jumpkind);
+  UInt slot_count = slot_bytes / CH_SLOT_SIZE;
+  tl_assert(exits + 1 <= CH_MAX_ORDINAL && slot_count <= CH_MAX_SLOTS);
+
+  UInt room = (slot_bytes + CH_STORE_BYTES_PER_INSTRUCTION - 1) /
+              CH_STORE_BYTES_PER_INSTRUCTION;
+  weight->Ico.U64 = instructions > room ? instructions : room;
+  slots_size->Ico.U64 = slot_bytes;
+  id->Ico.U32 = define_end(instructions, exits, slot_count) | 1u << 24;
+  return out;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recorder: a Valgrind tool that writes down which superblocks ran, what
+ * they stored and what came from outside. One file a role:
+ *
+ *   main.c        options, start and end
+ *   ring.c        the ring: chunks, events, waiting
+ *   instrument.c  the code added to each superblock (the fast path)
+ *   define.c      a superblock's replay program
+ *   threads.c     what happens between stretches of client code
+ *   memory.c      mappings, contents, audit
+ *   syscalls.c    system calls, output
+ *   signals.c     signals and faults
+ *   startup.c     hides Valgrind from the program's environment
+ *
+ * Everything here runs under Valgrind's big lock, so there is no locking.
+ */
+#ifndef CHRONICLE_RECORDER_TOOL_H
+#define CHRONICLE_RECORDER_TOOL_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_aspacehl.h"
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_guest.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_options.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_tooliface.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+
+#include "trace-format/Bytecode.h"
+#include "trace-format/GuestState.h"
+#include "trace-format/Stream.h"
+
+/* ---- Valgrind's core: not in its tool interface, but linked all the same.
+   Valgrind 3.19's declarations. ---- */
+extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord,
+                              UWord, UWord, UWord);
+extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot,
+                                                      Int fd, Off64T offset);
+extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
+extern Int VG_(safe_fd)(Int fd);
+extern void VG_(atfork)(void (*pre)(ThreadId), void (*parent)(ThreadId),
+                        void (*child)(ThreadId));
+extern void VG_(discard_translations)(Addr start, ULong length,
+                                      const HChar *who);
+extern Bool VG_(in_generated_code);
+extern const HChar *VG_(args_the_exename);
+extern UInt VG_(clo_smc_check);
+#define SMC_CHECK_ALL 2 /* enum VgSmc */
+
+/* ---- main.c ---- */
+enum log_loads { LOADS_AUTO, LOADS_ALWAYS, LOADS_NEVER };
+
+/* False in a forked child and after a request to stop: the program goes on and
+   nothing is written. */
+extern Bool recording;
+/* The program has begun to run; before that only definitions are written. */
+extern Bool started;
+/* Loads are logged by every superblock translated from now on. */
+extern Bool logging_loads;
+/* Turns load logging on, once, unless the user said never. */
+void start_logging_loads(enum ch_log_loads_reason why);
+/* Client code has stopped: do what had to wait for that. */
+void discard_old_translations(void);
+/* Before the program has started: says why and exits with status 125. */
+__attribute__((noreturn)) void give_up(const HChar *why);
+/* Writes no more from here on; the program does not notice. */
+void stop_recording(void);
+
+/* ---- ring.c ---- */
+
+/* Where the fast path writes. While client code runs these three live in the
+   thread's shadow state, where generated code can reach them in one
+   instruction; otherwise here. */
+typedef struct {
+  ULong run;    /* next word of the run area */
+  ULong store;  /* next slot of the store area */
+  Long budget;  /* instructions left in the block */
+} Cursor;
+extern Cursor cursor;
+/* Offset of the cursor in the guest state as generated code sees it: in the
+   first shadow copy, which this tool uses for nothing else. */
+#define CURSOR_OFFSET (CH_GUEST_STATE_SIZE + 16)
+
+void ring_open(Int fd);
+/* From now on the fast path writes into memory nobody reads. */
+void ring_detach(void);
+/* Ends the chunk. May wait for the indexer. */
+void ring_publish(UInt flags);
+/* Ends the block with its chunk. */
+void ring_end_block(void);
+/* Number of the current block. */
+extern UInt block_number;
+
+/* Starts an event with a payload of `size` bytes and returns where to put it,
+   zeroed up to 64 bytes. It counts from the next event_commit() on, which
+   event(), ring_publish() and cursor_give_back() do by themselves. */
+void *event(UInt kind, SizeT size);
+void event_commit(void);
+/* Shortens the event begun last, whose payload was `size` bytes. */
+void event_shrink(void *payload, SizeT size);
+/* Takes back the event begun last. */
+void event_cancel(void *payload);
+/* Marks the last run word as left by a fault. */
+void ring_mark_fault(void);
+
+/* Around event() calls that may come while client code runs (faults): take the
+   cursor out of the running thread's state and put it back. */
+void cursor_take(void);
+void cursor_give_back(void);
+
+/* ---- threads.c ---- */
+typedef struct {
+  UInt number; /* ours, from 1; 0: the slot is free */
+  UInt parent;
+  UInt snapshot_block; /* 1 + last block with a snapshot of it */
+  Bool has_state;
+  Addr clear_tid; /* the kernel zeroes it when the thread ends */
+  UChar state[CH_GUEST_STATE_SIZE]; /* when it last stopped */
+} Thread;
+extern ThreadId running_thread; /* VG_INVALID_THREADID: no client code runs */
+Thread *thread_of(ThreadId tid);
+UInt thread_number(ThreadId tid);
+void threads_init(void);
+/* The clone call under way asks the kernel to clear this word when the new
+   thread ends (0: none). */
+void threads_expect_clear_tid(Addr word);
+void threads_final_snapshots(void);
+/* Called by the fast path when the block is full. */
+void block_full(UChar *guest_state);
+/* The running thread faulted: its state now is its state at the stop. */
+void thread_stopped_by_fault(ThreadId tid);
+/* After the current events the block must end: they hold contents by
+   reference. */
+extern Bool block_must_end;
+
+/* ---- memory.c ---- */
+void memory_init(void);
+void memory_log_startup(void);
+/* Logs [address, address + length) as written by `source`, reading what is
+   readable. `safe`: the memory is known to be readable. */
+void memory_log(Addr address, SizeT length, UInt source, ThreadId tid,
+                Bool safe);
+/* The main stack grew down to `start`, in the middle of client code; logged by
+   memory_log_stack_growth() when that is possible. */
+void memory_stack_grew(Addr start, Addr end);
+void memory_log_stack_growth(void);
+/* What the mmap or shmat call under way asks for: decides how the mapping it
+   makes is shared. */
+void memory_expect_shared(Bool shared, UWord shm_id);
+void memory_before_fork(void);
+/* The next writable page in turn, for the indexer to compare. */
+void memory_audit_some(void);
+void memory_audit_all(void);
+
+/* ---- instrument.c ---- */
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
+                 const VexGuestLayout *layout, const VexGuestExtents *extents,
+                 const VexArchInfo *arch, IRType guest_word, IRType host_word);
+
+/* ---- define.c: writes replay bytecode ---- */
+void define_begin(IRSB *in, Addr address);
+Bool define_op_known(IROp op);
+Bool define_helper_known(const HChar *name);
+UInt define_op_reason(IROp op);
+void define_instruction(UInt length);
+void define_get(IRTemp temp, Int offset, IRType type);
+void define_put(Int offset, IRType type, IRExpr *value);
+void define_get_indexed(IRTemp temp, IRRegArray *array, IRExpr *index,
+                        Int bias);
+void define_put_indexed(IRRegArray *array, IRExpr *index, Int bias,
+                        IRExpr *value);
+void define_copy(IRTemp temp, IRType type, IRExpr *value);
+void define_load(IRTemp temp, IRType type, IRExpr *address);
+void define_store(IRType type, IRExpr *guard, IRExpr *address, IRExpr *value);
+void define_load_guarded(IRLoadG *load);
+void define_cas(IRCAS *cas, IRType type);
+void define_ite(IRTemp temp, IRType type, IRExpr *expr);
+void define_call(IRTemp temp, IRExpr *expr);
+void define_op(IRTemp temp, IROp op, IRExpr **operands, Int count);
+void define_opaque(IRTemp temp, IRType type, UInt reason);
+void define_opaque_registers(UInt offset, UInt size, UInt reason);
+void define_opaque_memory(IRExpr *guard, IRExpr *address, UInt size,
+                          UInt reason);
+void define_exit(IRExpr *guard, IRConst *target, IRJumpKind kind);
+void define_next(IRExpr *target, IRJumpKind kind);
+/* The id of this definition: an old one if the very same was sent before. */
+UInt define_end(UInt instructions, UInt exits, UInt slots);
+
+/* ---- syscalls.c, signals.c, startup.c ---- */
+void syscalls_init(void);
+void signals_init(void);
+/* The signal that is ending the program, or 0. */
+extern Int fatal_signal;
+void hide_valgrind(ThreadId tid);
+
+#endif

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How the sessions under test/ are run: see CONTRIBUTING.md for what each does."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import lit.formats
+
+config.name = "Chronicle"
+config.test_format = lit.formats.ShTest(False)
+config.suffixes = [".test"]
+config.excludes = ["programs", "unit", "lib", "Inputs"]
+config.test_source_root = os.path.join(config.source_dir, "test")
+config.test_exec_root = os.path.join(config.build_dir, "test")
+
+bin_dir = os.path.join(config.build_dir, "bin")
+library = os.path.join(config.test_source_root, "lib")
+config.environment["PATH"] = os.pathsep.join(
+    [bin_dir, config.llvm_tools_dir, config.environment["PATH"]]
+)
+# What a recorded program prints must not depend on who runs the tests.
+for name in ("LANGUAGE", "LC_ALL", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONSTARTUP"):
+    config.environment.pop(name, None)
+config.environment["LANG"] = "C.UTF-8"
+config.environment["HOME"] = config.test_exec_root
+
+chronicle = os.path.join(bin_dir, "chronicle")
+
+
+def script(name):
+    return "%s %s" % (sys.executable, os.path.join(library, name))
+
+
+def compiler_proper(driver, name):
+    command = [driver, "-print-prog-name=" + name]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+# %record runs a program natively and recorded, compares all that can be seen of
+# it, verifies the trace and prints what the trace says; the trace is %t.db.
+config.substitutions += [
+    ("%record", "%s --chronicle %s --trace %%t.db" % (script("record.py"), chronicle)),
+    ("%status", script("status.py")),
+    ("%damage", script("damage.py")),
+    ("%interrupt", "%s --chronicle %s" % (script("interrupt.py"), chronicle)),
+    ("%programs", os.path.join(config.test_exec_root, "programs")),
+    ("%python", sys.executable),
+    ("%cmake", config.cmake),
+    ("%build", config.build_dir),
+    ("%cc1plus", compiler_proper(config.cxx_compiler, "cc1plus")),
+    ("%cc1", compiler_proper(config.c_compiler, "cc1")),
+    ("%cc", config.c_compiler),
+    ("%cxx", config.cxx_compiler),
+]
+
+
+def can_mount():
+    """Whether a small tmpfs can be mounted in a namespace of its own."""
+    if not shutil.which("unshare"):
+        return False
+    with tempfile.TemporaryDirectory() as place:
+        command = "mount -t tmpfs -o size=1m tmpfs %s" % place
+        return not subprocess.run(
+            ["unshare", "-rm", "sh", "-c", command],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ).returncode
+
+
+if can_mount():
+    config.available_features.add("mount")
+if os.geteuid() != 0:
+    config.available_features.add("not-root")
+for program in ("gzip", "xz", "sqlite3", "perl", "bash", "git", "luajit", "openssl"):
+    if shutil.which(program):
+        config.available_features.add(program)

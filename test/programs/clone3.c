@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// clone3 called directly, as newer libraries do; the fallback when it is refused.
+#define _GNU_SOURCE
+#include "Check.h"
+#include <errno.h>
+#include <linux/sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+int main(void) {
+  struct clone_args Arguments = {.exit_signal = 17};
+  long Child = syscall(SYS_clone3, &Arguments, sizeof(Arguments));
+  if (Child < 0) {
+    CHECK(errno == ENOSYS);
+    Child = fork();
+  }
+  if (Child == 0)
+    _exit(6);
+  int Status;
+  CHECK(waitpid((pid_t)Child, &Status, 0) == Child);
+  printf("child exited with %d\n", WEXITSTATUS(Status));
+  return 0;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A loop as long as its argument asks for, in millions of iterations of about ten
+// instructions, over a table of as many kilobytes as the second one says.
+#include "Check.h"
+
+int main(int Count, char **Arguments) {
+  uint64_t Millions = Count > 1 ? strtoull(Arguments[1], NULL, 10) : 1;
+  uint64_t Words = (Count > 2 ? strtoull(Arguments[2], NULL, 10) : 1024) * 128;
+  uint64_t *Table = calloc(Words, 8);
+  CHECK(Table && Words);
+  uint64_t X = 1, Y = 0;
+  for (uint64_t I = 0; I < Millions * 1000000; ++I) {
+    X = X * 6364136223846793005u + 1442695040888963407u;
+    // Mostly near the last place, now and then anywhere, as programs do.
+    if ((X >> 60) == 0)
+      Y = (X >> 20) % Words;
+    if (++Y >= Words)
+      Y = 0;
+    Table[Y] += X >> 33;
+  }
+  for (uint64_t I = 0; I < Words; ++I)
+    hashWord(Table[I]);
+  printf("computed %016lx\n", Hash);
+  return 0;
+}

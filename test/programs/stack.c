@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The stack grows: by deep recursion, in one leap, and by variable-length arrays.
+#include "Check.h"
+#include <alloca.h>
+
+__attribute__((noinline)) static unsigned deep(unsigned Depth) {
+  volatile unsigned char Frame[200];
+  Frame[Depth % 200] = (unsigned char)Depth;
+  if (Depth == 0)
+    return Frame[0];
+  return deep(Depth - 1) + Frame[Depth % 200];
+}
+
+__attribute__((noinline)) static unsigned leap(size_t Size) {
+  unsigned char *Area = alloca(Size);
+  Area[0] = 1; // a page far below what is mapped
+  Area[Size - 1] = 2;
+  return Area[0] + Area[Size - 1] + Area[Size / 2] * 0u;
+}
+
+__attribute__((noinline)) static unsigned arrays(int Count) {
+  unsigned Sum = 0;
+  for (int I = 1; I < Count; ++I) {
+    volatile char Array[I * 100];
+    memset((void *)Array, I, sizeof(Array));
+    Sum += (unsigned char)Array[I];
+  }
+  return Sum;
+}
+
+int main(void) {
+  printf("%u\n", deep(20000));
+  printf("%u\n", leap(1000000));
+  printf("%u\n", leap(6000000));
+  printf("%u\n", arrays(200));
+  return 0;
+}

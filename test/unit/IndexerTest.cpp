@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The indexer against a model that does the same byte by byte: random streams go
+// through a ring into a file, and what TraceReader finds in it must be what the
+// model says. And what becomes of streams, files and disks that are not sound.
+
+#include "RandomRun.h"
+#include "indexer/Indexer.h"
+#include "trace-format/TraceReader.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "gtest/gtest.h"
+#include <csignal>
+#include <set>
+#include <sys/resource.h>
+
+using namespace chronicle;
+using namespace llvm;
+
+namespace {
+
+/// A file that goes away, an indexer for it, and its thread.
+class IndexerTest : public testing::Test {
+protected:
+  void SetUp() override {
+    SmallString<128> Name;
+    ASSERT_FALSE(sys::fs::createTemporaryFile("indexer-test", "db", Name));
+    Path = Name.str().str();
+  }
+  void TearDown() override {
+    if (Thread.joinable()) {
+      Index->recorderGone();
+      Thread.join();
+    }
+    Index.reset();
+    sys::fs::remove(Path);
+  }
+  void start(RingBuilder &Ring, unsigned CheckpointBlocks = 7,
+             Codec Compression = Codec::Zstd) {
+    IndexerOptions O;
+    O.Path = Path;
+    O.Overwrite = true;
+    O.Compression = Compression;
+    O.Workers = 2;
+    O.CheckpointBlocks = CheckpointBlocks;
+    O.Run = json::Object{{"program", "/bin/test"}};
+    auto Created = Indexer::create(std::move(O), Ring.memory(), Ring.bytes());
+    ASSERT_TRUE(bool(Created)) << toString(Created.takeError());
+    Index = std::move(*Created);
+    Thread = std::thread([this] { Index->run(); });
+  }
+  IndexSummary finish(bool Dead = false) {
+    if (Dead)
+      Index->recorderGone();
+    Thread.join();
+    EndInfo Info;
+    Info.Seconds = 1.5;
+    Info.Code = 9;
+    Expected<IndexSummary> S = Index->finish(Info);
+    EXPECT_TRUE(bool(S)) << toString(S.takeError());
+    return S ? *S : IndexSummary();
+  }
+  std::unique_ptr<TraceReader> open() {
+    auto T = TraceReader::open(Path);
+    if (!T) {
+      ADD_FAILURE() << toString(T.takeError());
+      return nullptr;
+    }
+    return std::move(*T);
+  }
+  void compare(const TraceReader &T, ArrayRef<ExpectedBlock> Blocks);
+
+  std::string Path;
+  std::unique_ptr<Indexer> Index;
+  std::thread Thread;
+};
+
+void IndexerTest::compare(const TraceReader &T, ArrayRef<ExpectedBlock> Blocks) {
+  ASSERT_EQ(T.blocks().size(), Blocks.size());
+  std::map<std::pair<uint64_t, uint64_t>, Granules> Written;
+  for (const PageChunkEntry &E : T.pageChunks()) {
+    auto C = T.readPageChunk(E);
+    ASSERT_TRUE(bool(C)) << toString(C.takeError());
+    ASSERT_FALSE(C->Deltas.empty());
+    EXPECT_EQ(C->Deltas.back().Block, E.Last);
+    for (const PageDelta &D : C->Deltas) {
+      if (D.Kind != GranulesDelta)
+        continue;
+      Granules &G = Written[{D.Block, E.Frame}];
+      EXPECT_TRUE(G.none()) << "two deltas for one block";
+      for (unsigned N = 0; N < GranulesPerPage; ++N)
+        G[N] = D.Granules[N / 64] >> (N % 64) & 1;
+    }
+  }
+  std::set<uint64_t> Frames;
+  for (const ExpectedBlock &B : Blocks)
+    for (const auto &[Frame, Page] : B.Memory)
+      Frames.insert(Frame);
+  uint64_t Executions = 0;
+  for (size_t N = 0; N < Blocks.size(); ++N) {
+    const ExpectedBlock &Expected = Blocks[N];
+    auto B = T.readBlock(N);
+    ASSERT_TRUE(bool(B)) << toString(B.takeError());
+    EXPECT_EQ(T.blocks()[N].First, Expected.First);
+    EXPECT_EQ(B->First, Expected.First);
+    EXPECT_EQ(B->Instructions, Expected.Instructions);
+    EXPECT_EQ(B->Symbols, Expected.Symbols);
+    EXPECT_EQ(ByteVector(B->Opaque.begin(), B->Opaque.end()), Expected.Opaque);
+    std::vector<ExpectedEvent> Events;
+    uint64_t Kinds = 0;
+    for (const Event &E : B->Events) {
+      Events.push_back({E.Execution, E.Kind, ByteVector(E.Payload.begin(), E.Payload.end())});
+      Kinds |= uint64_t(1) << E.Kind;
+    }
+    EXPECT_EQ(Events, Expected.Events);
+    EXPECT_EQ(T.blocks()[N].Kinds, Kinds);
+    Executions += Expected.Symbols.size();
+
+    uint64_t Pages = 0, Count = 0;
+    for (const auto &[Frame, G] : Expected.Dirty) {
+      ASSERT_EQ((Written[{N, Frame}]), G) << "block " << N << " frame " << Frame;
+      Written.erase({N, Frame});
+      ++Pages;
+      Count += G.count();
+    }
+    EXPECT_EQ(B->DirtyPages, Pages);
+    EXPECT_EQ(B->DirtyGranules, Count);
+    for (uint64_t Frame : Frames) {
+      PageBytes Page;
+      ASSERT_FALSE(errorToBool(T.readFrame(Frame, N + 1, Page.data())));
+      auto It = Expected.Memory.find(Frame);
+      ASSERT_EQ(Page, It == Expected.Memory.end() ? PageBytes{} : It->second)
+          << "at the end of block " << N << ", frame " << Frame;
+    }
+  }
+  EXPECT_TRUE(Written.empty()) << "deltas for blocks that wrote nothing there";
+  EXPECT_EQ(T.executions(), Executions);
+  EXPECT_EQ(T.instructions(), Blocks.back().First + Blocks.back().Instructions);
+  for (size_t N = 0; N < Blocks.size(); ++N)
+    if (Blocks[N].Instructions) {
+      EXPECT_EQ(T.blockAt(Blocks[N].First), N);
+      EXPECT_EQ(T.blockAt(Blocks[N].First + Blocks[N].Instructions - 1), N);
+    }
+}
+
+TEST_F(IndexerTest, RandomRuns) {
+  for (unsigned Seed = 1; Seed <= 6; ++Seed) {
+    RingBuilder Ring;
+    RandomRun Run(Seed, Ring);
+    start(Ring, Seed == 3 ? 1000 : 7,
+          Seed == 1 ? Codec::None : Seed == 2 ? Codec::Zlib : Codec::Zstd);
+    for (unsigned N = 0; N < 60; ++N)
+      Run.block(100);
+    Run.finish();
+    IndexSummary S = finish();
+    EXPECT_EQ(S.Reason, "exit");
+    EXPECT_EQ(S.Code, 3u);
+    EXPECT_EQ(S.Failure, "");
+    EXPECT_EQ(S.Superblocks, 40u);
+    EXPECT_EQ(S.OutsideWrites, Run.OutsideWrites);
+    EXPECT_EQ(S.UnreportedWrites, Run.UnreportedWrites);
+    EXPECT_GT(S.OutsideWrites, 0u);
+    EXPECT_GT(S.UnreportedWrites, 0u);
+    EXPECT_TRUE(Ring.header().requests & CH_REQUEST_LOG_LOADS);
+    EXPECT_FALSE(Ring.header().requests & CH_REQUEST_STOP);
+    auto T = open();
+    ASSERT_TRUE(T);
+    EXPECT_EQ(T->truncated(), "");
+    EXPECT_FALSE(T->rebuilt());
+    EXPECT_EQ(T->fileSize(), S.FileBytes);
+    compare(*T, Run.Blocks);
+    EXPECT_FALSE(errorToBool(T->checkAllPieces()));
+    EXPECT_EQ(T->run().getString("program"), StringRef("/bin/test"));
+    ASSERT_TRUE(T->end());
+    EXPECT_EQ(T->end()->getInteger("instructions"), int64_t(T->instructions()));
+    EXPECT_EQ(T->reasonName(CH_REASON_FIRST_OP + 1), "SomeOp");
+    ASSERT_EQ(T->superblockCount(), 41u);
+    for (uint32_t Id = 1; Id <= 40; ++Id) {
+      EXPECT_EQ(T->definition(Id).Bytes, ArrayRef<uint8_t>(Run.Superblocks[Id].Definition));
+      EXPECT_EQ(T->definition(Id).FirstExit, Run.Superblocks[Id].FirstExit);
+      EXPECT_EQ(T->superblockOfExit(Run.Superblocks[Id].FirstExit), Id);
+    }
+    // The timeline has the map changes of all blocks.
+    size_t Changes = 0;
+    for (const ExpectedBlock &B : Run.Blocks)
+      Changes += llvm::count_if(B.Events, [](const ExpectedEvent &E) {
+        return E.Kind == CH_EV_MAP || E.Kind == CH_EV_UNMAP;
+      });
+    EXPECT_EQ(T->timeline().size(), Changes);
+  }
+}
+
+TEST_F(IndexerTest, RunAreasAreClearedForTheNextChunk) {
+  RingBuilder Ring(2);
+  RandomRun Run(7, Ring);
+  start(Ring);
+  for (unsigned N = 0; N < 20; ++N)
+    Run.block(50);
+  Run.finish();
+  finish();
+  const auto *Base = static_cast<const uint8_t *>(Ring.memory()) + CH_RING_HEADER_SIZE;
+  for (unsigned Chunk = 0; Chunk < 2; ++Chunk)
+    for (unsigned At = 0; At < Ring.header().run_bytes; ++At)
+      ASSERT_EQ(Base[Chunk * Ring.header().chunk_stride + sizeof(ch_chunk_header) + At], 0);
+}
+
+TEST_F(IndexerTest, DeathWithoutWarning) {
+  RingBuilder Ring;
+  RandomRun Run(8, Ring);
+  start(Ring);
+  for (unsigned N = 0; N < 10; ++N)
+    Run.block(50);
+  Run.openBlock(40);
+  // Nobody knows how far the last superblock got: it is dropped.
+  Run.endBlock();
+  Ring.execute(1, 1);
+  Ring.die();
+  IndexSummary S = finish(/*Dead=*/true);
+  EXPECT_EQ(S.Reason, "killed");
+  EXPECT_EQ(S.Code, 9u);
+  auto T = open();
+  ASSERT_TRUE(T);
+  EXPECT_EQ(T->truncated(), "");
+  compare(*T, Run.Blocks);
+}
+
+TEST_F(IndexerTest, DeathInExec) {
+  RingBuilder Ring;
+  RandomRun Run(9, Ring);
+  start(Ring);
+  Run.block(10);
+  ch_ev_syscall_enter E = {1, 59, {}};
+  Ring.event(CH_EV_SYSCALL_ENTER, E);
+  Ring.die();
+  EXPECT_EQ(finish(/*Dead=*/true).Reason, "exec");
+}
+
+TEST_F(IndexerTest, StreamsThatMakeNoSense) {
+  struct {
+    const char *Says;
+    void (*Do)(RingBuilder &);
+  } Cases[] = {
+      {"superblock 77 ran but was never defined", [](RingBuilder &R) { R.execute(77, 1); }},
+      {"left by exit 200, which it has not", [](RingBuilder &R) { R.execute(1, 200); }},
+      {"an event is missing", [](RingBuilder &R) { R.word(CH_RUN_EVENT); }},
+      {"is not described", [](RingBuilder &R) { R.execute(1, CH_ORDINAL_FAULT); }},
+      {"an event of kind 99", [](RingBuilder &R) { R.record(99, {}); }},
+      {"out of turn",
+       [](RingBuilder &R) {
+         ch_ev_define E = {5, 0};
+         R.event(CH_EV_DEFINE, E);
+       }},
+  };
+  for (auto &Case : Cases) {
+    RingBuilder Ring;
+    RandomRun Run(10, Ring);
+    start(Ring);
+    Run.block(20);
+    Run.block(20);
+    Case.Do(Ring);
+    Ring.publish(CH_CHUNK_BLOCK_END);
+    // It is drained on, and asks for an end.
+    for (unsigned N = 0; N < 10; ++N)
+      Ring.publish(CH_CHUNK_BLOCK_END);
+    Ring.publish(CH_CHUNK_LAST);
+    IndexSummary S = finish();
+    EXPECT_EQ(S.Reason, "stream-error");
+    EXPECT_NE(S.Failure.find(Case.Says), std::string::npos) << S.Failure;
+    EXPECT_TRUE(Ring.header().requests & CH_REQUEST_STOP);
+    auto T = open();
+    ASSERT_TRUE(T);
+    EXPECT_NE(T->truncated(), "");
+    compare(*T, ArrayRef(Run.Blocks).take_front(2));
+  }
+}
+
+TEST_F(IndexerTest, FullDisk) {
+  // A limit on file sizes is the full disk that a test can have.
+  auto OldHandler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit Old;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &Old), 0);
+  scope_exit Restore([&] {
+    setrlimit(RLIMIT_FSIZE, &Old);
+    std::signal(SIGXFSZ, OldHandler);
+  });
+  rlimit Small = {600 << 10, Old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &Small), 0);
+  RingBuilder Ring;
+  RandomRun Run(11, Ring);
+  start(Ring, 3, Codec::None);
+  for (unsigned N = 0; N < 60; ++N)
+    Run.block(100);
+  Run.finish();
+  IndexSummary S = finish();
+  EXPECT_EQ(S.Reason, "disk-full");
+  EXPECT_NE(S.Failure.find("File too large"), std::string::npos) << S.Failure;
+  EXPECT_TRUE(Ring.header().requests & CH_REQUEST_STOP);
+  EXPECT_GT(S.Blocks, 3u);
+  EXPECT_LT(S.Blocks, 60u);
+  auto T = open();
+  ASSERT_TRUE(T);
+  EXPECT_FALSE(T->rebuilt());
+  EXPECT_NE(T->truncated().find("the trace ends at instruction"), StringRef::npos);
+  EXPECT_LE(T->fileSize(), 600u << 10);
+  compare(*T, ArrayRef(Run.Blocks).take_front(S.Blocks));
+}
+
+TEST_F(IndexerTest, OutputThatCannotBeCreated) {
+  RingBuilder Ring;
+  IndexerOptions O;
+  O.Path = Path;
+  auto I = Indexer::create(std::move(O), Ring.memory(), Ring.bytes());
+  EXPECT_EQ(toString(I.takeError()), "'" + Path + "' exists already");
+  IndexerOptions O2;
+  O2.Path = "/nonexistent/x.db";
+  I = Indexer::create(std::move(O2), Ring.memory(), Ring.bytes());
+  EXPECT_EQ(toString(I.takeError()),
+            "cannot create '/nonexistent/x.db': No such file or directory");
+  Ring.header().version = 99;
+  IndexerOptions O3;
+  O3.Path = Path;
+  I = Indexer::create(std::move(O3), Ring.memory(), Ring.bytes());
+  EXPECT_NE(toString(I.takeError()).find("version 99"), std::string::npos);
+}
+
+/// Reads everything there is; any result will do but a crash.
+static void readAll(const TraceReader &T) {
+  for (size_t N = 0; N < T.blocks().size(); ++N)
+    consumeError(T.readBlock(N).takeError());
+  for (const PageChunkEntry &E : T.pageChunks())
+    consumeError(T.readPageChunk(E).takeError());
+  EXPECT_FALSE(T.partSizes().empty());
+}
+
+TEST_F(IndexerTest, DamagedFiles) {
+  RingBuilder Ring;
+  RandomRun Run(12, Ring, /*Count=*/6, /*Pages=*/2);
+  start(Ring, 1);
+  for (unsigned N = 0; N < 3; ++N)
+    Run.block(5, /*Large=*/false);
+  Run.finish();
+  finish();
+  auto Buffer = MemoryBuffer::getFile(Path);
+  ASSERT_TRUE(bool(Buffer));
+  std::string Good = (*Buffer)->getBuffer().str();
+  auto Open = [](StringRef Bytes) {
+    return TraceReader::open(MemoryBuffer::getMemBuffer(Bytes, "damaged.db", false));
+  };
+
+  // Cut anywhere: an error, or the blocks up to a checkpoint, and it says so.
+  size_t Opened = 0, Whole = 0;
+  for (size_t Size = 0; Size < Good.size(); ++Size) {
+    auto T = Open(StringRef(Good).take_front(Size));
+    if (!T) {
+      EXPECT_FALSE(toString(T.takeError()).empty());
+      continue;
+    }
+    ++Opened;
+    EXPECT_TRUE((*T)->rebuilt());
+    Whole += (*T)->truncated().empty();
+    if (!(*T)->truncated().empty()) {
+      EXPECT_EQ((*T)->end(), nullptr);
+    }
+    compare(**T, ArrayRef(Run.Blocks).take_front((*T)->blocks().size()));
+  }
+  EXPECT_GT(Opened, Good.size() / 4);
+  // Only the directory and the footer were lost.
+  EXPECT_GT(Whole, 1u);
+  EXPECT_GT(Opened, Whole);
+
+  // One bit wrong anywhere: found, or it did no harm; never a crash, never
+  // another run than the one recorded.
+  for (size_t At = 0; At < Good.size(); ++At) {
+    std::string Bad = Good;
+    Bad[At] ^= char(1 << (At % 8));
+    auto T = Open(Bad);
+    if (!T) {
+      EXPECT_FALSE(toString(T.takeError()).empty());
+      continue;
+    }
+    readAll(**T);
+    for (size_t N = 0; N < (*T)->blocks().size(); ++N) {
+      auto B = (*T)->readBlock(N);
+      if (!B) {
+        consumeError(B.takeError());
+        continue;
+      }
+      ASSERT_EQ(B->Symbols, Run.Blocks[N].Symbols) << At;
+      ASSERT_EQ(B->Instructions, Run.Blocks[N].Instructions) << At;
+    }
+  }
+}
+
+} // namespace

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The supervisor with a fake recorder, which becomes the program at once.
+
+#include "recorder/launch/Supervisor.h"
+#include "recorder/launch/LaunchError.h"
+#include "recorder/launch/RecorderLog.h"
+#include "recorder/launch/Ring.h"
+#include "gtest/gtest.h"
+#include <atomic>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <sstream>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace chronicle;
+using namespace llvm;
+
+namespace {
+
+struct Client : SupervisorClient {
+  std::atomic<unsigned> Ticks{0}, Interrupts{0}, Ends{0};
+  std::atomic<bool> Ended{false};
+  void tick() override { ++Ticks; }
+  void interrupted() override { ++Interrupts; }
+  void endRecording() override { ++Ends; }
+  bool recordingEnded() override { return Ended; }
+};
+
+class SupervisorTest : public testing::Test {
+protected:
+  SupervisorTest()
+      : TheRing(cantFail(Ring::create(MinBlockInstructions, 2))),
+        Log(cantFail(RecorderLog::create())),
+        S(cantFail(Supervisor::create())) {}
+
+  Error start(std::vector<std::string> Program) {
+    RecorderCommand Command;
+    Command.Tool = FAKE_RECORDER;
+    Command.Launcher = "/launcher";
+    Command.LogLoads = "auto";
+    Command.RingDescriptor = TheRing.descriptor();
+    Command.LogDescriptor = Log.descriptor();
+    Command.Program = std::move(Program);
+    return S->start(Command);
+  }
+  ProcessEnd run(std::vector<std::string> Program) {
+    cantFail(start(std::move(Program)));
+    return S->wait(C, std::chrono::milliseconds(0));
+  }
+  ProcessEnd shell(const std::string &Script) {
+    return run({"sh", "-c", Script});
+  }
+  /// Waits until Path has contents, which the program writes when it is ready.
+  static std::string waitFor(const std::string &Path) {
+    for (int I = 0; I < 1000; ++I) {
+      std::stringstream Text;
+      Text << std::ifstream(Path).rdbuf();
+      if (!Text.str().empty() && Text.str().back() == '\n')
+        return Text.str();
+      usleep(10000);
+    }
+    return "";
+  }
+  std::string scratch(const char *Name) {
+    std::string Path =
+        testing::TempDir() + "/" + Name + "." + std::to_string(getpid());
+    unlink(Path.c_str());
+    return Path;
+  }
+
+  Ring TheRing;
+  RecorderLog Log;
+  std::unique_ptr<Supervisor> S;
+  Client C;
+};
+
+TEST_F(SupervisorTest, ReportsExitStatus) {
+  ProcessEnd End = shell("exit 37");
+  EXPECT_FALSE(End.BySignal);
+  EXPECT_EQ(End.Code, 37);
+  EXPECT_GT(End.PeakKb, 0u);
+  EXPECT_FALSE(End.Interrupted);
+  EXPECT_TRUE(TheRing.used());
+}
+
+TEST_F(SupervisorTest, ReportsSignal) {
+  ProcessEnd End = shell("kill -USR1 $$");
+  EXPECT_TRUE(End.BySignal);
+  EXPECT_EQ(End.Code, SIGUSR1);
+}
+
+TEST_F(SupervisorTest, KeepsTheFirstWordOfTheCommand) {
+  std::string File = scratch("argv0");
+  EXPECT_EQ(
+      run({"sh", "-c", "tr '\\0' '\\n' </proc/$$/cmdline | head -n1 >" + File})
+          .Code,
+      0);
+  EXPECT_EQ(waitFor(File), "sh\n");
+}
+
+TEST_F(SupervisorTest, ProgramSeesOnlyInheritedDescriptors) {
+  std::string Native = scratch("fds-native"), File = scratch("fds");
+  std::string List = "exec ls /proc/$$/fd >";
+  // What the same shell sees when this process starts it without us.
+  ASSERT_EQ(system((List + Native).c_str()), 0);
+  ASSERT_EQ(shell(List + File).Code, 0);
+  EXPECT_EQ(waitFor(File), waitFor(Native));
+}
+
+TEST_F(SupervisorTest, ProgramHasTheOldSignalState) {
+  // SigBlk and SigIgn of the program are those of this process before.
+  std::string File = scratch("signals");
+  ASSERT_EQ(
+      run({"sh", "-c", "grep -E 'SigBlk|SigIgn' /proc/self/status >" + File})
+          .Code,
+      0);
+  std::string Text = waitFor(File);
+  EXPECT_NE(Text.find("SigBlk:\t0000000000000000"), std::string::npos) << Text;
+  EXPECT_NE(Text.find("SigIgn:\t0000000000000000"), std::string::npos) << Text;
+}
+
+TEST_F(SupervisorTest, EnvironmentIsUnchanged) {
+  std::string Native = scratch("env-native"), File = scratch("env");
+  ASSERT_EQ(system(("exec env >" + Native).c_str()), 0);
+  ASSERT_EQ(shell("exec env >" + File).Code, 0);
+  EXPECT_EQ(waitFor(File), waitFor(Native));
+}
+
+TEST_F(SupervisorTest, MissingRecorderIsOurFailure) {
+  RecorderCommand Command;
+  Command.Tool = "/nonexistent/recorder";
+  Command.RingDescriptor = TheRing.descriptor();
+  Command.LogDescriptor = Log.descriptor();
+  Command.Program = {"true"};
+  Error E = S->start(Command);
+  ASSERT_TRUE(bool(E));
+  handleAllErrors(std::move(E), [](const LaunchError &L) {
+    EXPECT_EQ(L.status(), StatusOurFailure);
+    EXPECT_EQ(L.message(),
+              "cannot execute the recorder "
+              "'/nonexistent/recorder': No such file or directory");
+  });
+}
+
+TEST_F(SupervisorTest, RecorderThatFailsLeavesItsMessageAndAnUnusedRing) {
+  setenv("FAKE_RECORDER_FAILS", "126", 1);
+  ProcessEnd End = run({"true"});
+  unsetenv("FAKE_RECORDER_FAILS");
+  EXPECT_EQ(End.Code, 126);
+  EXPECT_FALSE(TheRing.used());
+  EXPECT_EQ(Log.messages(), std::vector<std::string>{"true: cannot be loaded"});
+}
+
+TEST_F(SupervisorTest, PassesTerminationOn) {
+  std::string Ready = scratch("ready");
+  cantFail(start({"sh", "-c",
+                  "trap 'exit 5' TERM; echo ready >" + Ready +
+                      "; while :; do sleep 0.05; done"}));
+  std::thread Sender([&] {
+    waitFor(Ready);
+    kill(getpid(), SIGTERM);
+  });
+  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
+  Sender.join();
+  EXPECT_FALSE(End.BySignal);
+  EXPECT_EQ(End.Code, 5);
+}
+
+TEST_F(SupervisorTest, SecondInterruptEndsTheRecording) {
+  std::string Ready = scratch("ready");
+  // Survives interrupts, so only we can end it.
+  cantFail(start({"sh", "-c",
+                  "trap '' INT; echo ready >" + Ready +
+                      "; while :; do sleep 0.05; done"}));
+  std::thread Sender([&] {
+    waitFor(Ready);
+    kill(getpid(), SIGINT);
+    while (C.Interrupts == 0)
+      usleep(1000);
+    kill(getpid(), SIGINT);
+    while (C.Ends == 0)
+      usleep(1000);
+    C.Ended = true;
+  });
+  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
+  Sender.join();
+  EXPECT_TRUE(End.Interrupted);
+  EXPECT_TRUE(End.BySignal);
+  EXPECT_EQ(End.Code, SIGKILL);
+  EXPECT_EQ(C.Interrupts, 1u);
+  EXPECT_EQ(C.Ends, 1u);
+}
+
+TEST_F(SupervisorTest, KillsAProgramWhoseRecorderDoesNotAnswer) {
+  std::string Ready = scratch("ready");
+  cantFail(start({"sh", "-c",
+                  "trap '' INT; echo ready >" + Ready +
+                      "; while :; do sleep 0.05; done"}));
+  std::thread Sender([&] {
+    waitFor(Ready);
+    kill(getpid(), SIGINT);
+    while (C.Interrupts == 0)
+      usleep(1000);
+    kill(getpid(), SIGINT);
+  });
+  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
+  Sender.join();
+  EXPECT_TRUE(End.Interrupted);
+  EXPECT_FALSE(C.Ended);
+}
+
+TEST_F(SupervisorTest, OneInterruptIsTheProgramsBusiness) {
+  std::string Ready = scratch("ready");
+  cantFail(start({"sh", "-c",
+                  "trap 'exit 6' INT; echo ready >" + Ready +
+                      "; while :; do sleep 0.05; done"}));
+  std::thread Sender([&] {
+    waitFor(Ready);
+    kill(getpid(), SIGINT);
+  });
+  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
+  Sender.join();
+  EXPECT_EQ(End.Code, 6);
+  EXPECT_FALSE(End.Interrupted);
+  EXPECT_EQ(C.Ends, 0u);
+}
+
+TEST_F(SupervisorTest, AStoppedProgramDoesNotStopUs) {
+  std::string Ready = scratch("ready");
+  cantFail(start({"sh", "-c", "echo ready >" + Ready + "; sleep 0.2; exit 4"}));
+  std::thread Sender([&] {
+    waitFor(Ready);
+    kill(S->process(), SIGSTOP);
+    usleep(100000);
+    kill(S->process(), SIGCONT);
+  });
+  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
+  Sender.join();
+  EXPECT_EQ(End.Code, 4);
+}
+
+TEST_F(SupervisorTest, ContinuesAStoppedProgramWhenContinuedItself) {
+  std::string Ready = scratch("ready");
+  cantFail(start({"sh", "-c", "echo ready >" + Ready + "; sleep 0.2; exit 4"}));
+  std::thread Sender([&] {
+    waitFor(Ready);
+    kill(S->process(), SIGSTOP);
+    usleep(50000);
+    kill(getpid(), SIGCONT);
+  });
+  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
+  Sender.join();
+  EXPECT_EQ(End.Code, 4);
+}
+
+TEST_F(SupervisorTest, TicksOnlyWhenAsked) {
+  cantFail(start({"sleep", "0.3"}));
+  S->wait(C, std::chrono::milliseconds(50));
+  EXPECT_GE(C.Ticks, 2u);
+  EXPECT_LE(C.Ticks, 7u);
+  C.Ticks = 0;
+  run({"sleep", "0.1"});
+  EXPECT_EQ(C.Ticks, 0u);
+}
+
+TEST(SupervisorStartTest, WorksWithIgnoredChildSignal) {
+  struct sigaction Ignore = {}, Old;
+  Ignore.sa_handler = SIG_IGN;
+  sigaction(SIGCHLD, &Ignore, &Old);
+  {
+    Ring R = cantFail(Ring::create(MinBlockInstructions, 2));
+    RecorderLog Log = cantFail(RecorderLog::create());
+    std::unique_ptr<Supervisor> S = cantFail(Supervisor::create());
+    RecorderCommand Command;
+    Command.Tool = FAKE_RECORDER;
+    Command.Launcher = "/launcher";
+    Command.RingDescriptor = R.descriptor();
+    Command.LogDescriptor = Log.descriptor();
+    Command.Program = {"sh", "-c", "exit 8"};
+    cantFail(S->start(Command));
+    Client C;
+    EXPECT_EQ(S->wait(C, std::chrono::milliseconds(0)).Code, 8);
+  }
+  // Given back when the supervisor is gone.
+  struct sigaction Now;
+  sigaction(SIGCHLD, nullptr, &Now);
+  EXPECT_EQ(Now.sa_handler, SIG_IGN);
+  sigaction(SIGCHLD, &Old, nullptr);
+}
+
+/// Runs Script under a supervisor in a process of its own.
+pid_t supervise(const std::string &Script) {
+  pid_t Child = fork();
+  if (Child != 0)
+    return Child;
+  Ring R = cantFail(Ring::create(MinBlockInstructions, 2));
+  RecorderLog Log = cantFail(RecorderLog::create());
+  std::unique_ptr<Supervisor> S = cantFail(Supervisor::create());
+  RecorderCommand Command;
+  Command.Tool = FAKE_RECORDER;
+  Command.Launcher = "/launcher";
+  Command.RingDescriptor = R.descriptor();
+  Command.LogDescriptor = Log.descriptor();
+  Command.Program = {"sh", "-c", Script};
+  cantFail(S->start(Command));
+  Client C;
+  endAs(S->wait(C, std::chrono::milliseconds(0)));
+}
+
+void waitForFile(const std::string &Path) {
+  for (int I = 0; I < 1000 && access(Path.c_str(), F_OK) != 0; ++I)
+    usleep(10000);
+}
+
+TEST(SuspendTest, StopsAndContinuesWithTheProgram) {
+  std::string Ready =
+      testing::TempDir() + "/suspend." + std::to_string(getpid());
+  unlink(Ready.c_str());
+  // As Valgrind's: SIGTSTP has no effect but is not ignored either.
+  pid_t Child = supervise("trap : TSTP; echo >" + Ready +
+                          "; for i in 1 2 3 4 5 6; do sleep 0.1; done; exit 9");
+  waitForFile(Ready);
+  kill(Child, SIGTSTP);
+  int Status;
+  ASSERT_EQ(waitpid(Child, &Status, WUNTRACED), Child);
+  ASSERT_TRUE(WIFSTOPPED(Status));
+  usleep(1000000); // longer than the program needs if it went on
+  EXPECT_EQ(waitpid(Child, &Status, WUNTRACED | WNOHANG), 0);
+  kill(Child, SIGCONT);
+  ASSERT_EQ(waitpid(Child, &Status, WUNTRACED), Child);
+  ASSERT_TRUE(WIFEXITED(Status));
+  EXPECT_EQ(WEXITSTATUS(Status), 9);
+}
+
+TEST(SuspendTest, AProgramThatIgnoresItGoesOn) {
+  std::string Ready =
+      testing::TempDir() + "/ignore." + std::to_string(getpid());
+  unlink(Ready.c_str());
+  pid_t Child =
+      supervise("trap '' TSTP; echo >" + Ready + "; sleep 0.5; exit 9");
+  waitForFile(Ready);
+  kill(Child, SIGTSTP);
+  int Status;
+  ASSERT_EQ(waitpid(Child, &Status, WUNTRACED), Child);
+  ASSERT_TRUE(WIFEXITED(Status));
+  EXPECT_EQ(WEXITSTATUS(Status), 9);
+}
+
+/// How a child that calls Body ends.
+template <typename Function> int statusOf(Function Body) {
+  pid_t Child = fork();
+  if (Child == 0) {
+    Body();
+    _exit(250);
+  }
+  int Status = 0;
+  waitpid(Child, &Status, 0);
+  return Status;
+}
+
+TEST(EndAsTest, SameStatus) {
+  int Status = statusOf([] { endAs({false, 42, 0, false}); });
+  ASSERT_TRUE(WIFEXITED(Status));
+  EXPECT_EQ(WEXITSTATUS(Status), 42);
+}
+
+TEST(EndAsTest, SameSignalWithoutCore) {
+  for (int Signal : {SIGSEGV, SIGABRT, SIGTERM, SIGKILL, SIGPIPE}) {
+    int Status = statusOf([&] {
+      signal(Signal, SIG_IGN);
+      endAs({true, Signal, 0, false});
+    });
+    ASSERT_TRUE(WIFSIGNALED(Status)) << Signal;
+    EXPECT_EQ(WTERMSIG(Status), Signal);
+    EXPECT_FALSE(WCOREDUMP(Status));
+  }
+}
+
+TEST(EndAsTest, InterruptedEndsByInterrupt) {
+  int Status = statusOf([] { endAs({true, SIGKILL, 0, true}); });
+  ASSERT_TRUE(WIFSIGNALED(Status));
+  EXPECT_EQ(WTERMSIG(Status), SIGINT);
+}
+
+TEST(ReserveStandardStreamsTest, FillsTheGapsWithoutPassingThemOn) {
+  int Status = statusOf([] {
+    close(0);
+    close(2);
+    reserveStandardStreams();
+    int Next = open("/dev/null", O_RDONLY);
+    bool Good = Next > 2 && (fcntl(0, F_GETFD) & FD_CLOEXEC) &&
+                (fcntl(2, F_GETFD) & FD_CLOEXEC) &&
+                !(fcntl(1, F_GETFD) & FD_CLOEXEC);
+    _exit(Good ? 0 : 1);
+  });
+  ASSERT_TRUE(WIFEXITED(Status));
+  EXPECT_EQ(WEXITSTATUS(Status), 0);
+}
+
+} // namespace

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every encoder of the database against the bytes docs/format.md defines.
+
+#include "trace-format/BlockFormat.h"
+#include "trace-format/Codec.h"
+#include "trace-format/Directory.h"
+#include "trace-format/PageChunkFormat.h"
+#include "trace-format/Piece.h"
+#include "trace-format/Stream.h"
+#include "llvm/Support/LEB128.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using namespace chronicle;
+using namespace llvm;
+
+using ByteVector = std::vector<uint8_t>;
+
+static ByteVector bytes(ArrayRef<uint8_t> B) { return ByteVector(B.begin(), B.end()); }
+
+TEST(Bytes, Numbers) {
+  ByteWriter W;
+  W.v(0);
+  W.v(127);
+  W.v(128);
+  W.v(300);
+  W.z(-1);
+  W.z(1);
+  W.z(-64);
+  W.u8(7);
+  W.u32(0x01020304);
+  W.u64(0x0102030405060708);
+  EXPECT_EQ(bytes(W.data()), (ByteVector{0, 127, 0x80, 1, 0xac, 2, 1, 2, 127, 7, 4, 3, 2, 1,
+                                         8, 7, 6, 5, 4, 3, 2, 1}));
+  ByteReader R(W.data());
+  EXPECT_EQ(R.v(), 0u);
+  EXPECT_EQ(R.v(), 127u);
+  EXPECT_EQ(R.v(), 128u);
+  EXPECT_EQ(R.v(), 300u);
+  EXPECT_EQ(R.z(), -1);
+  EXPECT_EQ(R.z(), 1);
+  EXPECT_EQ(R.z(), -64);
+  EXPECT_EQ(R.u8(), 7);
+  EXPECT_EQ(R.u32(), 0x01020304u);
+  EXPECT_EQ(R.u64(), 0x0102030405060708u);
+  EXPECT_TRUE(R.atEnd());
+  EXPECT_FALSE(R.failed());
+  EXPECT_EQ(R.u8(), 0);
+  EXPECT_TRUE(R.failed());
+}
+
+TEST(Bytes, NumbersAsLlvmWritesThem) {
+  std::mt19937_64 Random(1);
+  for (unsigned I = 0; I < 10000; ++I) {
+    uint64_t N = Random() >> (Random() % 64);
+    ByteWriter W;
+    W.v(N);
+    uint8_t Expected[16];
+    unsigned Size = encodeULEB128(N, Expected);
+    EXPECT_EQ(bytes(W.data()), ByteVector(Expected, Expected + Size));
+    EXPECT_EQ(ByteReader(W.data()).v(), N);
+    W.clear();
+    W.z(int64_t(N));
+    EXPECT_EQ(ByteReader(W.data()).z(), int64_t(N));
+  }
+}
+
+TEST(Bytes, NumbersThatAreTooLong) {
+  ByteVector Long(11, 0x80);
+  ByteReader R(Long);
+  EXPECT_EQ(R.v(), 0u);
+  EXPECT_TRUE(R.failed());
+  ByteVector Overflow(9, 0xff);
+  Overflow.push_back(2);
+  ByteReader R2(Overflow);
+  EXPECT_EQ(R2.v(), 0u);
+  EXPECT_TRUE(R2.failed());
+  ByteVector Cut{0x80};
+  ByteReader R3(Cut);
+  R3.v();
+  EXPECT_TRUE(R3.failed());
+}
+
+TEST(Codec, RoundTrip) {
+  ByteVector Raw(100000);
+  std::mt19937 Random(2);
+  for (uint8_t &B : Raw)
+    B = Random() % 4;
+  for (Codec C : {Codec::Zlib, Codec::Zstd}) {
+    Compressor P(C, 1);
+    SmallVector<uint8_t, 0> Out;
+    ASSERT_EQ(P.compress(Raw, Out), C);
+    EXPECT_LT(Out.size(), Raw.size() / 2);
+    ByteVector Back(Raw.size());
+    EXPECT_FALSE(errorToBool(decompress(C, Out, Back.data(), Back.size())));
+    EXPECT_EQ(Back, Raw);
+    // Wrong sizes and cut contents are errors, not crashes.
+    EXPECT_TRUE(errorToBool(decompress(C, Out, Back.data(), Back.size() - 1)));
+    EXPECT_TRUE(errorToBool(
+        decompress(C, ArrayRef(Out).drop_back(Out.size() / 2), Back.data(), Back.size())));
+    EXPECT_EQ(codecByName(codecName(C)), C);
+  }
+  Compressor None(Codec::None, 0);
+  SmallVector<uint8_t, 0> Out;
+  EXPECT_EQ(None.compress(Raw, Out), Codec::None);
+  EXPECT_FALSE(codecByName("lzma").has_value());
+}
+
+TEST(Codec, WhatDoesNotShrinkIsStored) {
+  ByteVector Noise(5000);
+  std::mt19937 Random(3);
+  for (uint8_t &B : Noise)
+    B = uint8_t(Random());
+  Compressor P(Codec::Zstd, 3);
+  SmallVector<uint8_t, 0> Out;
+  EXPECT_EQ(P.compress(Noise, Out), Codec::None);
+}
+
+TEST(Piece, HeaderBytes) {
+  ByteVector Payload{1, 2, 3};
+  uint8_t H[PieceHeaderSize];
+  encodePieceHeader(H, PieceType::Block, Codec::Zstd, 0x11223344, 0x8877665544332211, Payload);
+  ByteVector Expected{'C',  'H',  'P',  'C',  3,    2,    0,    0,    0x44, 0x33, 0x22, 0x11,
+                      3,    0,    0,    0,    0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
+  EXPECT_EQ(ByteVector(H, H + 24), Expected);
+  ByteVector Hashed = Expected;
+  for (unsigned I = 0; I < 8; ++I)
+    Hashed.push_back(uint8_t(xxh3_64bits(ArrayRef(Payload)) >> (8 * I)));
+  EXPECT_EQ(support::endian::read64le(H + 24), xxh3_64bits(ArrayRef(Hashed)));
+}
+
+TEST(Piece, HeaderAndFooterOfTheFile) {
+  uint8_t H[FileHeaderSize];
+  encodeFileHeader(H);
+  ByteVector Expected{'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 1, 0, 0, 0, CH_STREAM_VERSION, 0, 0, 0};
+  Expected.resize(64);
+  EXPECT_EQ(ByteVector(H, H + 64), Expected);
+  EXPECT_FALSE(errorToBool(checkFileHeader(H, "x")));
+
+  ByteVector File(128);
+  encodeFooter(File.data() + 96, 64, 128);
+  EXPECT_EQ(std::memcmp(File.data() + 96, "CHRONEND\x40\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0", 24), 0);
+  EXPECT_EQ(decodeFooter(File), std::optional<uint64_t>(64));
+  for (size_t I = 96; I < 128; ++I) {
+    ByteVector Broken = File;
+    Broken[I] ^= 1;
+    EXPECT_FALSE(decodeFooter(Broken).has_value()) << I;
+  }
+}
+
+TEST(Piece, OtherVersionsAreNamed) {
+  uint8_t H[FileHeaderSize];
+  encodeFileHeader(H);
+  H[8] = 7;
+  EXPECT_EQ(toString(checkFileHeader(H, "a.db")),
+            "'a.db' was written in trace format 7; this Chronicle reads format 1: open it "
+            "with the Chronicle that recorded it, or record again");
+  encodeFileHeader(H);
+  H[12] = 200;
+  EXPECT_NE(toString(checkFileHeader(H, "a.db")).find("version 200"), std::string::npos);
+  EXPECT_EQ(toString(checkFileHeader({}, "a.db")),
+            "'a.db' is empty: it is not a Chronicle trace");
+  ByteVector Text(100, 'x');
+  EXPECT_EQ(toString(checkFileHeader(Text, "a.db")), "'a.db' is not a Chronicle trace");
+}
+
+TEST(Sequence, Bytes) {
+  SequenceCoder C;
+  C.setExitCount(10);
+  C.beginBlock();
+  // The first follows nothing: predicted 0. 5 -> 6 is new, so it becomes the
+  // first successor and needs no bytes here.
+  for (uint32_t S : {5, 6, 5, 6, 5, 7})
+    C.add(S);
+  // miss 5; hits 6, 5, 6, 5; miss 7.
+  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{0, 6, 4, 8}));
+  auto New = C.takeNewSuccessors();
+  EXPECT_EQ(New, (std::vector<std::pair<uint32_t, uint32_t>>{{5, 6}, {6, 5}}));
+  // In the next block the first successor counts again, not the last one.
+  C.beginBlock();
+  for (uint32_t S : {5, 6, 5})
+    C.add(S);
+  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{0, 6, 2}));
+  EXPECT_FALSE(C.hasNewSuccessors());
+  // Symbol 0 at the start is what is predicted.
+  C.beginBlock();
+  C.add(0);
+  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{1}));
+  C.beginBlock();
+  EXPECT_TRUE(C.endBlock().empty());
+}
+
+TEST(Sequence, RoundTrip) {
+  std::mt19937 Random(4);
+  for (unsigned Round = 0; Round < 50; ++Round) {
+    uint32_t Exits = 1 + Random() % 50;
+    SequenceCoder C;
+    C.setExitCount(Exits);
+    std::vector<std::vector<uint32_t>> Blocks(10);
+    std::vector<ByteVector> Coded;
+    std::vector<uint32_t> First(Exits, NoSymbol);
+    for (auto &Block : Blocks) {
+      C.beginBlock();
+      uint32_t Symbol = Random() % Exits;
+      for (unsigned N = Random() % 200; N; --N) {
+        Symbol = Random() % 4 ? (Symbol + 1) % Exits : Random() % Exits;
+        Block.push_back(Symbol);
+        C.add(Symbol);
+      }
+      Coded.push_back(bytes(C.endBlock()));
+      for (auto [Exit, Next] : C.takeNewSuccessors()) {
+        EXPECT_EQ(First[Exit], NoSymbol);
+        First[Exit] = Next;
+      }
+    }
+    // Blocks decode in any order, once all definitions are known.
+    SequenceScratch Scratch;
+    for (unsigned N : {9, 0, 5, 1, 8, 3, 3}) {
+      std::vector<uint32_t> Symbols;
+      ASSERT_FALSE(errorToBool(
+          decodeSequence(Coded[N], Blocks[N].size(), First, Scratch, Symbols)));
+      EXPECT_EQ(Symbols, Blocks[N]);
+      EXPECT_TRUE(errorToBool(
+          decodeSequence(Coded[N], Blocks[N].size() + 1, First, Scratch, Symbols)));
+    }
+  }
+}
+
+TEST(Sequence, DamageIsAnError) {
+  SequenceScratch Scratch;
+  std::vector<uint32_t> First(4, NoSymbol), Symbols;
+  for (const ByteVector &Bad :
+       {ByteVector{0, 5}, ByteVector{0, 0}, ByteVector{200, 1}, ByteVector{0x80},
+        ByteVector{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}})
+    EXPECT_TRUE(errorToBool(decodeSequence(Bad, 1, First, Scratch, Symbols)));
+  EXPECT_TRUE(errorToBool(decodeSequence({}, uint64_t(1) << 60, First, Scratch, Symbols)));
+}
+
+TEST(Block, Bytes) {
+  EventsWriter Events;
+  ByteVector Payload{9, 8, 7}, More{6};
+  Events.add(0, CH_EV_RESUME, Payload);
+  Events.add(200, CH_EV_OUTPUT, Payload, More);
+  EXPECT_EQ(bytes(Events.Bytes.data()),
+            (ByteVector{0, 4, 3, 9, 8, 7, 0xc8, 1, 17, 4, 9, 8, 7, 6}));
+  EXPECT_EQ(Events.Kinds, (1u << CH_EV_RESUME) | (1u << CH_EV_OUTPUT));
+  BlockHead Head;
+  Head.First = 1000;
+  Head.Instructions = 500;
+  Head.Executions = 201;
+  Head.Events = 2;
+  Head.DirtyPages = 3;
+  Head.DirtyGranules = 4;
+  Head.OpaqueBytes = 2;
+  ByteVector Sequence{0, 6, 4, 8}, Opaque{1, 2};
+  ByteWriter Out;
+  encodeBlock(Out, Head, Events.Bytes.data(), Sequence, Opaque);
+  ByteVector Expected{1, 10, 0xe8, 7, 0xf4, 3, 0xc9, 1, 2, 3, 4, 2, 2, 14};
+  llvm::append_range(Expected, Events.Bytes.data());
+  llvm::append_range(Expected, ByteVector{3, 4, 0, 6, 4, 8, 4, 2, 1, 2});
+  EXPECT_EQ(bytes(Out.data()), Expected);
+
+  // Sections that a later version may add are skipped.
+  Out.u8(99);
+  Out.v(1);
+  Out.u8(0);
+  auto S = splitBlock(Out.data());
+  ASSERT_TRUE(bool(S));
+  EXPECT_EQ(S->Head.Instructions, 500u);
+  EXPECT_EQ(bytes(S->Opaque), Opaque);
+  auto Decoded = decodeEvents(S->Events, S->Head);
+  ASSERT_TRUE(bool(Decoded));
+  ASSERT_EQ(Decoded->size(), 2u);
+  EXPECT_EQ((*Decoded)[1].Execution, 200u);
+  EXPECT_EQ((*Decoded)[1].Kind, uint32_t(CH_EV_OUTPUT));
+  EXPECT_EQ(bytes((*Decoded)[1].Payload), (ByteVector{9, 8, 7, 6}));
+}
+
+TEST(Block, DamageIsAnError) {
+  BlockHead Head;
+  Head.Executions = 5;
+  Head.Events = 1;
+  EventsWriter Events;
+  Events.add(5, CH_EV_RESUME, {});
+  ByteWriter Out;
+  encodeBlock(Out, Head, Events.Bytes.data(), {}, {});
+  ByteVector Good = bytes(Out.data());
+  auto Sound = [](ArrayRef<uint8_t> B) {
+    auto S = splitBlock(B);
+    if (!S) {
+      consumeError(S.takeError());
+      return false;
+    }
+    auto E = decodeEvents(S->Events, S->Head);
+    if (!E)
+      consumeError(E.takeError());
+    return bool(E);
+  };
+  EXPECT_TRUE(Sound(Good));
+  for (size_t Size = 0; Size < Good.size(); ++Size)
+    EXPECT_FALSE(Sound(ArrayRef(Good).take_front(Size))) << Size;
+}
+
+TEST(PageChunk, Bytes) {
+  uint8_t Page[PageSize] = {};
+  for (unsigned I = 0; I < 16; ++I)
+    Page[I] = uint8_t(I + 1);
+  Page[4095] = 0xee;
+  uint64_t Two[GranuleWords] = {3, 0, 0, 0, 0, 0, 0, 0};
+  uint64_t Last[GranuleWords] = {0, 0, 0, 0, 0, 0, 0, uint64_t(1) << 63};
+  PageChunkWriter C(0x300, 7);
+  C.addGranules(7, Two, Page);
+  C.addZero(9);
+  C.addGranules(9, Last, Page);
+  ByteWriter Out;
+  C.encode(Out);
+  ByteVector Expected{0x80, 6, 7, 0, 3,                            // frame, block, base, deltas
+                      0, 0, 1, 3, 0, 0, 0, 0, 0, 0, 0,             // granules 0 and 1
+                      1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+                      2, 1,                                        // zero, two blocks on
+                      0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x80,       // the last granule
+                      0, 0, 0, 0, 0, 0, 0, 0xee};
+  EXPECT_EQ(bytes(Out.data()), Expected);
+  EXPECT_EQ(C.last(), 9u);
+
+  ByteReader R(Out.data());
+  auto D = decodePageChunk(R);
+  ASSERT_TRUE(bool(D));
+  EXPECT_TRUE(R.atEnd());
+  EXPECT_EQ(D->Frame, 0x300u);
+  ASSERT_EQ(D->Deltas.size(), 3u);
+  EXPECT_EQ(D->Deltas[0].Block, 7u);
+  EXPECT_EQ(D->Deltas[2].Block, 9u);
+  uint8_t Built[PageSize];
+  std::memset(Built, 0x55, PageSize);
+  applyDelta(D->Deltas[0], Built);
+  EXPECT_EQ(std::memcmp(Built, Page, 16), 0);
+  EXPECT_EQ(Built[16], 0x55);
+  applyDelta(D->Deltas[1], Built);
+  EXPECT_EQ(Built[0], 0);
+  applyDelta(D->Deltas[2], Built);
+  EXPECT_EQ(Built[4095], 0xee);
+}
+
+TEST(PageChunk, BaseLeavesOutWhatTheFirstDeltaGives) {
+  uint8_t Page[PageSize];
+  std::memset(Page, 0x11, PageSize);
+  uint64_t Some[GranuleWords] = {2, 0, 0, 0, 0, 0, 0, 0};
+  PageChunkWriter C(1, 0);
+  C.setBase(Page, Some);
+  C.addGranules(0, Some, Page);
+  ByteWriter Out;
+  C.encode(Out);
+  ByteReader R(Out.data());
+  auto D = decodePageChunk(R);
+  ASSERT_TRUE(bool(D));
+  ASSERT_EQ(D->Image.size(), PageSize);
+  EXPECT_EQ(D->Image[7], 0x11);
+  EXPECT_EQ(D->Image[8], 0);
+  EXPECT_EQ(D->Image[15], 0);
+  EXPECT_EQ(D->Image[16], 0x11);
+  ByteVector Built = bytes(D->Image);
+  applyDelta(D->Deltas[0], Built.data());
+  EXPECT_EQ(Built, ByteVector(PageSize, 0x11));
+  // Cut anywhere, it is an error.
+  for (size_t Size = 0; Size < Out.size(); ++Size) {
+    ByteReader Cut(Out.data().take_front(Size));
+    EXPECT_TRUE(errorToBool(decodePageChunk(Cut).takeError())) << Size;
+  }
+}
+
+TEST(Directory, Bytes) {
+  DirectoryWriter W;
+  BlockEntry B;
+  B.Offset = 100;
+  B.First = 0;
+  B.Kinds = 8;
+  W.addBlock(B);
+  B.Offset = 64;
+  B.First = 300;
+  B.Threads = {1, 2};
+  W.addBlock(B);
+  PageChunkEntry C = {};
+  C.Frame = 5;
+  C.First = 1;
+  C.Last = 2;
+  C.Offset = 200;
+  C.Index = 3;
+  C.Granules[1] = 0xff;
+  W.addChunk(C);
+  W.addPiece({PieceType::Run, 64, 0});
+  W.addPiece({PieceType::End, 300, 0});
+  ByteWriter Out;
+  W.encode(Out, 400, 50);
+  ByteVector Expected{
+      1, 13, 2, 0xc8, 1, 0, 8, 0, 0x47, 0xac, 2, 8, 2, 1, 2,               // blocks
+      2, 16, 1, 5, 1, 2, 0x90, 3, 3, 2, 0xff, 0, 0, 0, 0, 0, 0, 0,         // chunks
+      3, 8, 2, 1, 64, 0, 7, 0xec, 1, 0,                                    // pieces
+      4, 4, 0x90, 3, 2, 50};                                               // totals
+  EXPECT_EQ(bytes(Out.data()), Expected);
+  auto D = decodeDirectory(Out.data());
+  ASSERT_TRUE(bool(D));
+  ASSERT_EQ(D->Blocks.size(), 2u);
+  EXPECT_EQ(D->Blocks[1].Offset, 64u);
+  EXPECT_EQ(D->Blocks[1].First, 300u);
+  EXPECT_EQ(D->Blocks[1].Threads, (SmallVector<uint32_t, 2>{1, 2}));
+  ASSERT_EQ(D->Chunks.size(), 1u);
+  EXPECT_EQ(D->Chunks[0].Offset, 200u);
+  EXPECT_EQ(D->Chunks[0].Granules[1], 0xffu);
+  ASSERT_EQ(D->Pieces.size(), 2u);
+  EXPECT_EQ(D->Pieces[1].Offset, 300u);
+  EXPECT_EQ(D->Instructions, 400u);
+  EXPECT_EQ(D->Executions, 50u);
+  for (size_t Size = 0; Size < Out.size(); ++Size)
+    EXPECT_TRUE(errorToBool(decodeDirectory(Out.data().take_front(Size)).takeError())) << Size;
+}

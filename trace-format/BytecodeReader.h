@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Reads replay programs (Bytecode.h): a cursor over the statements, and the
+/// static facts about a superblock that indexer and replayer need.
+
+#ifndef CHRONICLE_TRACE_FORMAT_BYTECODEREADER_H
+#define CHRONICLE_TRACE_FORMAT_BYTECODEREADER_H
+
+#include "trace-format/Bytecode.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <vector>
+
+namespace chronicle {
+
+/// Bytes a value of the type takes (I1: one).
+unsigned typeSize(ch_type Type);
+
+/// Result and operands of operation N of ReplayOps.def.
+struct OperationInfo {
+  const char *Name;
+  ch_type Result;
+  unsigned Arity;
+  ch_type Operands[4];
+};
+unsigned operationCount();
+const OperationInfo &operationInfo(unsigned N);
+
+/// The helpers of ReplayHelpers.def.
+unsigned helperCount();
+const char *helperName(unsigned N);
+
+/// Result type and bytes read of a ch_load_conversion.
+ch_type conversionResult(uint8_t Conversion);
+unsigned conversionBytes(uint8_t Conversion);
+
+/// An operand: a temp, or a constant already relocated but not yet cut to its
+/// type's width.
+struct Atom {
+  bool IsTemp = false;
+  uint32_t Temp = 0;
+  uint64_t Constant = 0;
+};
+
+/// A decoded statement. Which members count is said at the opcode in
+/// Bytecode.h; operands are in Atoms in the order given there.
+struct Statement {
+  uint32_t Opcode = 0;   ///< ch_opcode, CH_OP_FIRST for all operations
+  uint32_t Operation = 0; ///< number in ReplayOps.def
+  ch_type Type = CH_I64;
+  uint32_t Offset = 0;   ///< guest-state offset or base
+  uint32_t Elements = 0;
+  int32_t Bias = 0;
+  uint32_t Size = 0;     ///< instruction length, bytes of opaque registers or memory
+  uint32_t Helper = 0;
+  uint32_t Reason = 0;
+  uint8_t Conversion = 0;
+  uint8_t Jump = 0;
+  bool Double = false;
+  unsigned AtomCount = 0;
+  Atom Atoms[8];
+  /// Temps defined: their count and types; the first has number FirstTemp.
+  unsigned Defines = 0;
+  uint32_t FirstTemp = 0;
+  ch_type DefinedType = CH_I64;
+};
+
+struct DefinitionHeader {
+  uint64_t Address = 0;
+  uint32_t Instructions = 0, Exits = 0, Temps = 0, Slots = 0, Flags = 0;
+};
+
+/// A cursor. Every temp, offset and operation number is validated: after
+/// success, using a statement cannot index out of bounds.
+class BytecodeReader {
+public:
+  static llvm::Expected<BytecodeReader> create(llvm::ArrayRef<uint8_t> Definition);
+  const DefinitionHeader &header() const { return Header; }
+  /// False at the end.
+  llvm::Expected<bool> next(Statement &S);
+
+private:
+  BytecodeReader() = default;
+  DefinitionHeader Header;
+  llvm::ArrayRef<uint8_t> Rest;
+  uint32_t NextTemp = 0;
+  uint32_t InstructionsSeen = 0, ExitsSeen = 0;
+  bool Finished = false;
+  std::vector<uint8_t> TempTypes;
+};
+
+enum class SlotKind : uint8_t { Store, Load, Opaque, OpaqueRegisters, OpaqueMemory };
+
+/// What one statement puts into the store area.
+struct SlotFact {
+  SlotKind Kind;
+  uint16_t Bytes;       ///< of the value
+  uint16_t FirstSlot;
+  uint16_t Slots;
+  uint16_t Instruction; ///< index of the instruction it belongs to
+  uint16_t Exit;        ///< side exits before it: happened if ordinal > Exit
+  uint32_t Reason;      ///< opaque kinds
+};
+
+/// The static facts of a superblock. InstructionsAt[k] (k = ordinal, from 1) is
+/// how many instructions an execution that leaves by ordinal k passes;
+/// SlotFactsAt[k] how many of Slots it fills. InstructionAddress has one entry
+/// an instruction.
+struct SuperblockFacts {
+  DefinitionHeader Header;
+  std::vector<SlotFact> Slots;
+  std::vector<uint16_t> InstructionsAt;
+  std::vector<uint16_t> SlotFactsAt;
+  std::vector<uint64_t> InstructionAddress;
+  std::vector<uint8_t> InstructionLength;
+  std::vector<uint8_t> JumpAt; ///< ch_jump by ordinal
+  /// Index of the instruction at Address, or -1.
+  int instructionAt(uint64_t Address) const;
+};
+llvm::Expected<SuperblockFacts> analyzeSuperblock(llvm::ArrayRef<uint8_t> Definition);
+
+} // namespace chronicle
+
+#endif

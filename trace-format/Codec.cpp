@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "trace-format/Codec.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Compression.h"
+#include <cstring>
+#include <zstd.h>
+
+using namespace llvm;
+
+namespace chronicle {
+
+std::optional<Codec> codecByName(StringRef Name) {
+  return StringSwitch<std::optional<Codec>>(Name)
+      .Case("none", Codec::None)
+      .Case("zlib", Codec::Zlib)
+      .Case("zstd", Codec::Zstd)
+      .Default(std::nullopt);
+}
+
+StringRef codecName(Codec C) {
+  switch (C) {
+  case Codec::None:
+    return "none";
+  case Codec::Zlib:
+    return "zlib";
+  case Codec::Zstd:
+    return "zstd";
+  }
+  return "unknown";
+}
+
+std::pair<int, int> codecLevels(Codec C) {
+  switch (C) {
+  case Codec::None:
+    break;
+  case Codec::Zlib:
+    return {1, 9};
+  case Codec::Zstd:
+    return {1, 19};
+  }
+  return {0, 0};
+}
+
+struct Compressor::Context {
+  ZSTD_CCtx *Zstd = nullptr;
+  ~Context() { ZSTD_freeCCtx(Zstd); }
+};
+
+Compressor::Compressor(Codec C, int Level)
+    : Ctx(std::make_unique<Context>()), Kind(C), Level(Level) {
+  if (C == Codec::Zstd)
+    Ctx->Zstd = ZSTD_createCCtx();
+}
+Compressor::~Compressor() = default;
+Compressor::Compressor(Compressor &&) = default;
+
+Codec Compressor::compress(ArrayRef<uint8_t> Raw, SmallVectorImpl<uint8_t> &Out) {
+  if (Raw.empty())
+    return Codec::None;
+  switch (Kind) {
+  case Codec::None:
+    return Codec::None;
+  case Codec::Zlib:
+    Out.clear();
+    compression::zlib::compress(Raw, Out, Level);
+    break;
+  case Codec::Zstd: {
+    Out.resize_for_overwrite(ZSTD_compressBound(Raw.size()));
+    size_t Size = ZSTD_compressCCtx(Ctx->Zstd, Out.data(), Out.size(), Raw.data(),
+                                    Raw.size(), Level);
+    // Only memory can fail here; stored as it is, the piece is still good.
+    if (ZSTD_isError(Size))
+      return Codec::None;
+    Out.truncate(Size);
+    break;
+  }
+  }
+  return Out.size() < Raw.size() ? Kind : Codec::None;
+}
+
+Error decompress(Codec C, ArrayRef<uint8_t> Stored, uint8_t *Out, size_t RawSize) {
+  size_t Size = RawSize;
+  switch (C) {
+  case Codec::None:
+    if (Stored.size() != RawSize)
+      return createStringError("stored and raw size differ");
+    if (RawSize)
+      std::memcpy(Out, Stored.data(), RawSize);
+    return Error::success();
+  case Codec::Zlib:
+    if (Error E = compression::zlib::decompress(Stored, Out, Size))
+      return E;
+    break;
+  case Codec::Zstd: {
+    struct Context {
+      ZSTD_DCtx *D = ZSTD_createDCtx();
+      ~Context() { ZSTD_freeDCtx(D); }
+    };
+    static thread_local Context Ctx;
+    Size = ZSTD_decompressDCtx(Ctx.D, Out, RawSize, Stored.data(), Stored.size());
+    if (ZSTD_isError(Size))
+      return createStringError("zstd: %s", ZSTD_getErrorName(Size));
+    break;
+  }
+  default:
+    return createStringError("unknown codec %u", unsigned(C));
+  }
+  if (Size != RawSize)
+    return createStringError("decompressed to %zu bytes instead of %zu", Size, RawSize);
+  return Error::success();
+}
+
+} // namespace chronicle

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Compression of pieces. LLVM's functions make a context for every call, which
+/// costs more than compressing a small piece, so zstd is used directly here.
+
+#ifndef CHRONICLE_TRACE_FORMAT_CODEC_H
+#define CHRONICLE_TRACE_FORMAT_CODEC_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace chronicle {
+
+/// The numbers are those of the file (docs/format.md, "The database").
+enum class Codec : uint8_t { None = 0, Zlib = 1, Zstd = 2 };
+
+/// "none", "zlib" or "zstd"; nothing for any other name.
+std::optional<Codec> codecByName(llvm::StringRef Name);
+llvm::StringRef codecName(Codec C);
+/// Lowest and highest level of the codec.
+std::pair<int, int> codecLevels(Codec C);
+
+/// Compresses with contexts it keeps; one a thread.
+class Compressor {
+public:
+  Compressor(Codec C, int Level);
+  ~Compressor();
+  Compressor(Compressor &&);
+  /// Replaces Out. Returns the codec used: None, with Out untouched, if the
+  /// result would not be smaller.
+  Codec compress(llvm::ArrayRef<uint8_t> Raw, llvm::SmallVectorImpl<uint8_t> &Out);
+
+private:
+  struct Context;
+  std::unique_ptr<Context> Ctx;
+  Codec Kind;
+  int Level;
+};
+
+/// Decompresses Stored into exactly RawSize bytes at Out.
+llvm::Error decompress(Codec C, llvm::ArrayRef<uint8_t> Stored, uint8_t *Out,
+                       size_t RawSize);
+
+} // namespace chronicle
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The tables at the end of the file that find everything else.
+///
+///   directory := section*              1 blocks, 2 page chunks, 3 pieces, 4 totals
+///   blocks := count:v (offset:z first-timestamp:v kinds:v threads:v thread:v*)*
+///   chunks := count:v (frame:v first-block:v last-block:v offset:z index:v
+///             summary)*                sorted by frame, then first block
+///   pieces := count:v (type:u8 offset:v key:v)*
+///   totals := instructions:v blocks:v executions:v
+///
+/// offset, first-timestamp and frame are deltas to the previous entry.
+
+#ifndef CHRONICLE_TRACE_FORMAT_DIRECTORY_H
+#define CHRONICLE_TRACE_FORMAT_DIRECTORY_H
+
+#include "trace-format/Bytes.h"
+#include "trace-format/FileFormat.h"
+#include "trace-format/TraceData.h"
+#include "llvm/Support/Error.h"
+
+namespace chronicle {
+
+/// A piece that is neither block nor pages.
+struct OtherPiece {
+  PieceType Type;
+  uint64_t Offset;
+  uint64_t Key;
+};
+
+struct Directory {
+  std::vector<BlockEntry> Blocks;
+  std::vector<PageChunkEntry> Chunks; ///< sorted by frame, then first block
+  std::vector<OtherPiece> Pieces;     ///< in the order of the file
+  Timestamp Instructions = 0;
+  uint64_t Executions = 0;
+};
+
+/// Encodes a directory entry by entry, so that the indexer need not hold it
+/// decoded. The adds of each kind come in the order of the tables.
+class DirectoryWriter {
+public:
+  void addBlock(const BlockEntry &Entry);
+  void addChunk(const PageChunkEntry &Entry);
+  void addPiece(const OtherPiece &Entry);
+  void encode(ByteWriter &Out, Timestamp Instructions, uint64_t Executions) const;
+
+private:
+  ByteWriter Blocks, Chunks, Pieces;
+  uint64_t BlockCount = 0, ChunkCount = 0, PieceCount = 0;
+  uint64_t BlockOffset = 0, BlockFirst = 0, ChunkFrame = 0, ChunkOffset = 0,
+           PieceOffset = 0;
+};
+
+llvm::Expected<Directory> decodeDirectory(llvm::ArrayRef<uint8_t> Raw);
+
+} // namespace chronicle
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "trace-format/DirectoryRebuilder.h"
+#include "trace-format/BlockFormat.h"
+#include "trace-format/PageChunkFormat.h"
+#include "trace-format/Piece.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace chronicle {
+
+/// The sound pieces from the start of the file; \p Stop says what ended it.
+static std::vector<Piece> scanPieces(ArrayRef<uint8_t> File, std::string &Stop) {
+  std::vector<Piece> Pieces;
+  for (uint64_t Offset = FileHeaderSize; Offset < File.size();) {
+    Expected<Piece> P = Piece::at(File, Offset);
+    Error E = P ? P->check() : P.takeError();
+    if (E) {
+      Stop = toString(std::move(E));
+      return Pieces;
+    }
+    Pieces.push_back(*P);
+    Offset = P->End;
+  }
+  Stop = "at its end: the directory is missing";
+  return Pieces;
+}
+
+static Error addBlock(const Piece &P, ArrayRef<uint8_t> Raw, Directory &D) {
+  Expected<BlockSections> B = splitBlock(Raw);
+  if (!B)
+    return B.takeError();
+  Expected<std::vector<Event>> Events = decodeEvents(B->Events, B->Head);
+  if (!Events)
+    return Events.takeError();
+  if (P.Key != D.Blocks.size() || B->Head.First != D.Instructions)
+    return createStringError("blocks are out of order");
+  BlockEntry &Entry = D.Blocks.emplace_back();
+  Entry.Offset = P.Offset;
+  Entry.First = B->Head.First;
+  for (const Event &E : *Events) {
+    if (E.Kind < 64)
+      Entry.Kinds |= uint64_t(1) << E.Kind;
+    if (uint32_t Thread = snapshotThread(E.Kind, E.Payload))
+      if (!is_contained(Entry.Threads, Thread))
+        Entry.Threads.push_back(Thread);
+  }
+  D.Instructions += B->Head.Instructions;
+  D.Executions += B->Head.Executions;
+  return Error::success();
+}
+
+static Error addChunks(const Piece &P, ArrayRef<uint8_t> Raw, Directory &D) {
+  ByteReader R(Raw);
+  uint64_t Count = R.v();
+  for (uint64_t Index = 0; Index < Count; ++Index) {
+    Expected<PageChunk> C = decodePageChunk(R);
+    if (!C)
+      return C.takeError();
+    PageChunkEntry &E = D.Chunks.emplace_back();
+    E.Frame = C->Frame;
+    E.First = C->First;
+    E.Last = C->Deltas.empty() ? C->First : C->Deltas.back().Block;
+    E.Offset = P.Offset;
+    E.Index = uint32_t(Index);
+    std::fill(E.Granules, E.Granules + GranuleWords, 0);
+    for (const PageDelta &Delta : C->Deltas)
+      for (unsigned W = 0; W < GranuleWords; ++W)
+        E.Granules[W] |= Delta.Kind == GranulesDelta ? Delta.Granules[W] : ~uint64_t(0);
+  }
+  return Error::success();
+}
+
+Expected<RebuiltDirectory> rebuildDirectory(ArrayRef<uint8_t> File, StringRef Path) {
+  std::string Stop;
+  std::vector<Piece> Pieces = scanPieces(File, Stop);
+  auto Last = std::find_if(Pieces.rbegin(), Pieces.rend(), [](const Piece &P) {
+    return P.Type == PieceType::Checkpoint;
+  });
+  if (Last == Pieces.rend())
+    return createStringError(inconvertibleErrorCode(),
+                             "'" + Path +
+                                 "' is damaged or was cut off before its first "
+                                 "checkpoint, so nothing of it can be read (" +
+                                 Stop + "): record again");
+  auto End = std::find_if(Last.base(), Pieces.end(),
+                          [](const Piece &P) { return P.Type == PieceType::End; });
+  bool Whole = End != Pieces.end();
+  Pieces.erase(Whole ? End + 1 : Last.base(), Pieces.end());
+
+  RebuiltDirectory Result;
+  Directory &D = Result.Tables;
+  for (const Piece &P : Pieces) {
+    if (P.Type != PieceType::Block && P.Type != PieceType::Pages) {
+      D.Pieces.push_back({P.Type, P.Offset, P.Key});
+      continue;
+    }
+    Expected<std::unique_ptr<uint8_t[]>> Raw = P.read();
+    if (!Raw)
+      return Raw.takeError();
+    ArrayRef<uint8_t> Bytes(Raw->get(), P.RawSize);
+    if (Error E = P.Type == PieceType::Block ? addBlock(P, Bytes, D)
+                                             : addChunks(P, Bytes, D))
+      return createStringError(inconvertibleErrorCode(),
+                               "'" + Path + "' cannot be read: " + toString(std::move(E)));
+  }
+  llvm::stable_sort(D.Chunks, [](const PageChunkEntry &A, const PageChunkEntry &B) {
+    return std::tie(A.Frame, A.First) < std::tie(B.Frame, B.First);
+  });
+  if (!Whole)
+    Result.Truncated = ("the file is damaged or was cut off (" + Twine(Stop) +
+                        "); the trace can be read up to its last checkpoint, at instruction " +
+                        Twine(D.Instructions))
+                           .str();
+  return Result;
+}
+
+} // namespace chronicle

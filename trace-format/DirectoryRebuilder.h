@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// What to do with a trace that has no sound directory.
+
+#ifndef CHRONICLE_TRACE_FORMAT_DIRECTORYREBUILDER_H
+#define CHRONICLE_TRACE_FORMAT_DIRECTORYREBUILDER_H
+
+#include "trace-format/Directory.h"
+#include <string>
+
+namespace chronicle {
+
+struct RebuiltDirectory {
+  Directory Tables;
+  /// Why the trace is not whole; empty if only the directory was lost.
+  std::string Truncated;
+};
+
+/// Scans the file from its start to the first piece that is damaged and makes
+/// the directory of what the last checkpoint before it covers. Reads and
+/// decompresses that part of the file once. Fails if there is no checkpoint.
+llvm::Expected<RebuiltDirectory> rebuildDirectory(llvm::ArrayRef<uint8_t> File,
+                                                  llvm::StringRef Path);
+
+} // namespace chronicle
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The constants of trace.db. docs/format.md, "The database", is the definition.
+///
+///   file   := header piece* [footer]
+///   header := "CHRONDB\n" format-version:u32 stream-version:u32 zero:u8[48]
+///   piece  := magic:u32 type:u8 codec:u8 zero:u16 raw-size:u32 stored-size:u32
+///             key:u64 checksum:u64 payload padding-to-8
+///   footer := "CHRONEND" directory-offset:u64 file-size:u64 checksum:u64
+
+#ifndef CHRONICLE_TRACE_FORMAT_FILEFORMAT_H
+#define CHRONICLE_TRACE_FORMAT_FILEFORMAT_H
+
+#include <cstdint>
+
+namespace chronicle {
+
+/// Bump on any change of the file's bytes that an older reader would get wrong.
+constexpr uint32_t FormatVersion = 1;
+
+constexpr char FileMagic[9] = "CHRONDB\n";
+constexpr char FooterMagic[9] = "CHRONEND";
+constexpr uint32_t PieceMagic = 0x43504843; // "CHPC"
+constexpr uint64_t FileHeaderSize = 64;
+constexpr uint64_t PieceHeaderSize = 32;
+constexpr uint64_t FooterSize = 32;
+
+enum class PieceType : uint8_t {
+  Run = 1,
+  Definitions = 2,
+  Block = 3,
+  Pages = 4,
+  Timeline = 5,
+  Checkpoint = 6,
+  End = 7,
+  Directory = 8,
+};
+constexpr unsigned PieceTypeCount = 9;
+
+/// A piece is at most this large before compression, so that a reader can
+/// refuse a damaged size. The directory may be larger.
+constexpr uint64_t MaxPieceRawSize = 1u << 30;
+
+constexpr unsigned PageSize = 4096;
+constexpr unsigned GranuleSize = 8;
+constexpr unsigned GranulesPerPage = PageSize / GranuleSize;
+constexpr unsigned GranuleWords = GranulesPerPage / 64;
+
+/// Frames of shared objects: SharedFrames + (object << SharedObjectShift) + page.
+constexpr uint64_t SharedFrames = uint64_t(1) << 62;
+constexpr unsigned SharedObjectShift = 36;
+
+/// Tags of the entries of a definitions piece.
+enum : uint8_t { DefinitionTag = 1, ReasonNameTag = 2, SuccessorTag = 3 };
+
+/// Sections of a block and of the directory.
+enum : uint8_t { HeadSection = 1, EventsSection, SequenceSection, OpaqueSection };
+enum : uint8_t { BlocksSection = 1, ChunksSection, PiecesSection, TotalsSection };
+
+/// Kinds of page deltas.
+enum : uint8_t { GranulesDelta = 0, ZeroDelta = 1, ImageDelta = 2 };
+
+} // namespace chronicle
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "trace-format/PageChunkFormat.h"
+#include "llvm/ADT/bit.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace chronicle {
+
+/// Calls Do(granule) for each bit set.
+template <typename Function>
+static void forEachGranule(const uint64_t Granules[GranuleWords], Function Do) {
+  for (unsigned W = 0; W < GranuleWords; ++W)
+    for (uint64_t Bits = Granules[W]; Bits; Bits &= Bits - 1)
+      Do(W * 64 + countr_zero(Bits));
+}
+
+void encodeGranules(ByteWriter &Out, const uint64_t Granules[GranuleWords]) {
+  uint8_t Words = 0;
+  for (unsigned W = 0; W < GranuleWords; ++W)
+    Words |= uint8_t(Granules[W] != 0) << W;
+  Out.u8(Words);
+  for (unsigned W = 0; W < GranuleWords; ++W)
+    if (Granules[W])
+      Out.u64(Granules[W]);
+}
+
+void decodeGranules(ByteReader &R, uint64_t Granules[GranuleWords]) {
+  uint8_t Words = R.u8();
+  for (unsigned W = 0; W < GranuleWords; ++W)
+    Granules[W] = Words & (1 << W) ? R.u64() : 0;
+}
+
+void PageChunkWriter::setBase(const uint8_t *Page, const uint64_t Granules[GranuleWords]) {
+  uint8_t *Image = Body.grow(PageSize);
+  std::memcpy(Image, Page, PageSize);
+  forEachGranule(Granules,
+                 [&](unsigned G) { std::memset(Image + G * GranuleSize, 0, GranuleSize); });
+  BaseSize = PageSize;
+}
+
+void PageChunkWriter::startDelta(BlockNumber Block, uint8_t Kind) {
+  Body.v(Block - (Deltas ? Last : First));
+  Body.u8(Kind);
+  Last = Block;
+  ++Deltas;
+}
+
+void PageChunkWriter::addZero(BlockNumber Block) {
+  startDelta(Block, ZeroDelta);
+  std::fill(Summary, Summary + GranuleWords, ~uint64_t(0));
+}
+
+void PageChunkWriter::addGranules(BlockNumber Block, const uint64_t Granules[GranuleWords],
+                                  const uint8_t *Page) {
+  startDelta(Block, GranulesDelta);
+  encodeGranules(Body, Granules);
+  unsigned Count = 0;
+  for (unsigned W = 0; W < GranuleWords; ++W) {
+    Summary[W] |= Granules[W];
+    Count += popcount(Granules[W]);
+  }
+  uint8_t *Out = Body.grow(size_t(Count) * GranuleSize);
+  forEachGranule(Granules, [&](unsigned G) {
+    std::memcpy(Out, Page + G * GranuleSize, GranuleSize);
+    Out += GranuleSize;
+  });
+}
+
+void PageChunkWriter::encode(ByteWriter &Out) const {
+  Out.v(Frame);
+  Out.v(First);
+  Out.u8(BaseSize ? 1 : 0);
+  Out.bytes(Body.data().take_front(BaseSize));
+  Out.v(Deltas);
+  Out.bytes(Body.data().drop_front(BaseSize));
+}
+
+Expected<PageChunk> decodePageChunk(ByteReader &R) {
+  PageChunk C;
+  C.Frame = R.v();
+  C.First = R.v();
+  uint8_t Base = R.u8();
+  if (Base == 1)
+    C.Image = R.bytes(PageSize);
+  uint64_t Count = R.v();
+  // Every delta takes two bytes at least.
+  if (R.failed() || Base > 1 || Count > R.left() / 2)
+    return createStringError("a damaged page chunk");
+  C.Deltas.reserve(Count);
+  BlockNumber Block = C.First;
+  for (; Count; --Count) {
+    PageDelta &D = C.Deltas.emplace_back();
+    Block += R.v();
+    D.Block = Block;
+    D.Kind = R.u8();
+    std::fill(D.Granules, D.Granules + GranuleWords, 0);
+    switch (D.Kind) {
+    case GranulesDelta: {
+      decodeGranules(R, D.Granules);
+      unsigned Granules = 0;
+      for (uint64_t Word : D.Granules)
+        Granules += popcount(Word);
+      D.Bytes = R.bytes(uint64_t(Granules) * GranuleSize);
+      break;
+    }
+    case ZeroDelta:
+      break;
+    case ImageDelta:
+      D.Bytes = R.bytes(PageSize);
+      break;
+    default:
+      R.fail();
+    }
+    if (R.failed())
+      return createStringError("a damaged page chunk");
+  }
+  return C;
+}
+
+void applyDelta(const PageDelta &Delta, uint8_t *Page) {
+  switch (Delta.Kind) {
+  case GranulesDelta: {
+    const uint8_t *In = Delta.Bytes.data();
+    forEachGranule(Delta.Granules, [&](unsigned G) {
+      std::memcpy(Page + G * GranuleSize, In, GranuleSize);
+      In += GranuleSize;
+    });
+    break;
+  }
+  case ZeroDelta:
+    std::memset(Page, 0, PageSize);
+    break;
+  case ImageDelta:
+    std::memcpy(Page, Delta.Bytes.data(), PageSize);
+    break;
+  }
+}
+
+} // namespace chronicle

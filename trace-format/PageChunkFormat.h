@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The history of a frame as bytes.
+///
+///   pages := count:v chunk*
+///   chunk := frame:v first-block:v base:u8 [image:u8[4096] if base = 1]
+///            deltas:v delta*
+///   delta := blocks-since-the-previous-delta:v kind:u8 bytes
+///
+/// Deltas: 0 granules (words:u8, a u64 for each bit set in words, 8 bytes a
+/// granule), 1 zero, 2 image.
+
+#ifndef CHRONICLE_TRACE_FORMAT_PAGECHUNKFORMAT_H
+#define CHRONICLE_TRACE_FORMAT_PAGECHUNKFORMAT_H
+
+#include "trace-format/Bytes.h"
+#include "trace-format/FileFormat.h"
+#include "trace-format/TraceData.h"
+#include "llvm/Support/Error.h"
+
+namespace chronicle {
+
+/// words:u8, then a u64 for each bit set.
+void encodeGranules(ByteWriter &Out, const uint64_t Granules[GranuleWords]);
+void decodeGranules(ByteReader &R, uint64_t Granules[GranuleWords]);
+
+/// A page chunk that is being filled, one delta at a time, in block order.
+class PageChunkWriter {
+public:
+  PageChunkWriter(FrameNumber Frame, BlockNumber First) : Frame(Frame), First(First) {}
+
+  /// The frame is not zero at the start. \p Page is the frame at the *end* of
+  /// the first block and \p Granules what that block writes: those granules are
+  /// zero in the base, because the first delta gives them anyway. So nobody has
+  /// to keep pages as they were. Must come before the first delta.
+  void setBase(const uint8_t *Page, const uint64_t Granules[GranuleWords]);
+  void addZero(BlockNumber Block);
+  void addGranules(BlockNumber Block, const uint64_t Granules[GranuleWords],
+                   const uint8_t *Page);
+
+  size_t size() const { return Body.size(); }
+  size_t capacity() const { return Body.capacity(); }
+  FrameNumber frame() const { return Frame; }
+  BlockNumber first() const { return First; }
+  BlockNumber last() const { return Last; }
+  const uint64_t *granules() const { return Summary; }
+  void encode(ByteWriter &Out) const;
+
+private:
+  void startDelta(BlockNumber Block, uint8_t Kind);
+  FrameNumber Frame;
+  BlockNumber First, Last = 0;
+  uint64_t Summary[GranuleWords] = {};
+  uint32_t Deltas = 0;
+  uint32_t BaseSize = 0;
+  ByteWriter Body; ///< the image, if any, then the deltas
+};
+
+/// Decodes the next chunk of a pages piece; it points into the reader's bytes.
+llvm::Expected<PageChunk> decodePageChunk(ByteReader &R);
+/// Applies one delta to a page of 4096 bytes.
+void applyDelta(const PageDelta &Delta, uint8_t *Page);
+
+} // namespace chronicle
+
+#endif

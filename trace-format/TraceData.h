@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// What a trace holds, decoded: blocks, events, page chunks, timeline.
+
+#ifndef CHRONICLE_TRACE_FORMAT_TRACEDATA_H
+#define CHRONICLE_TRACE_FORMAT_TRACEDATA_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace chronicle {
+
+using Timestamp = uint64_t;
+using BlockNumber = uint64_t;
+using FrameNumber = uint64_t;
+
+/// Where a block is and what it holds, from the directory.
+struct BlockEntry {
+  uint64_t Offset = 0;
+  Timestamp First = 0;
+  uint64_t Kinds = 0; ///< bit k: has an event of kind k
+  llvm::SmallVector<uint32_t, 2> Threads; ///< with a snapshot in the block
+};
+
+/// One event of a block. Payload points into the Block that owns it.
+struct Event {
+  uint64_t Execution; ///< executions of the block before the event
+  uint32_t Kind;      ///< ch_event_kind
+  llvm::ArrayRef<uint8_t> Payload;
+};
+
+/// A decompressed and decoded block.
+struct Block {
+  BlockNumber Number = 0;
+  Timestamp First = 0;
+  uint64_t Instructions = 0;
+  uint64_t DirtyPages = 0;
+  uint64_t DirtyGranules = 0;
+  std::vector<Event> Events;
+  std::vector<uint32_t> Symbols; ///< the sequence: exit numbers
+  llvm::ArrayRef<uint8_t> Opaque;
+  std::unique_ptr<uint8_t[]> Storage; ///< what Events and Opaque point into
+};
+
+/// A stretch of a frame's history, from the directory.
+struct PageChunkEntry {
+  FrameNumber Frame;
+  BlockNumber First, Last; ///< first and last block with a delta
+  uint64_t Offset;         ///< of the pages piece
+  uint32_t Index;          ///< in that piece
+  uint64_t Granules[8];    ///< written by any delta
+};
+
+struct PageDelta {
+  BlockNumber Block;
+  uint8_t Kind;         ///< 0 granules, 1 zero, 2 image
+  uint64_t Granules[8]; ///< kind 0
+  llvm::ArrayRef<uint8_t> Bytes; ///< 8 a granule, or the image
+};
+
+/// A decoded page chunk. Image is empty for a zero base.
+struct PageChunk {
+  FrameNumber Frame;
+  BlockNumber First;
+  llvm::ArrayRef<uint8_t> Image;
+  std::vector<PageDelta> Deltas;
+  std::shared_ptr<const uint8_t[]> Storage;
+};
+
+struct TimelineEvent {
+  BlockNumber Block;
+  Timestamp Time;
+  uint32_t Kind;
+  llvm::ArrayRef<uint8_t> Payload;
+};
+
+/// A superblock as its definition says, and its first exit number.
+struct Definition {
+  llvm::ArrayRef<uint8_t> Bytes; ///< empty: no such superblock
+  uint32_t FirstExit = 0;
+};
+
+/// How a piece of the file counts in `chronicle info`.
+struct PartSize {
+  uint64_t Pieces = 0, Stored = 0, Raw = 0;
+};
+
+} // namespace chronicle
+
+#endif

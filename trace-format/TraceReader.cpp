@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "trace-format/TraceReader.h"
+#include "trace-format/BlockFormat.h"
+#include "trace-format/Directory.h"
+#include "trace-format/DirectoryRebuilder.h"
+#include "trace-format/PageChunkFormat.h"
+#include "trace-format/Piece.h"
+#include "trace-format/SequenceCoder.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <array>
+#include <cinttypes>
+#include <cstring>
+#include <mutex>
+
+using namespace llvm;
+
+namespace chronicle {
+
+namespace {
+/// A pages piece with all its chunks decoded.
+struct PagesPiece {
+  std::shared_ptr<const uint8_t[]> Storage;
+  std::vector<PageChunk> Chunks;
+};
+} // namespace
+
+struct TraceReader::Impl {
+  std::string Path;
+  std::unique_ptr<MemoryBuffer> Buffer;
+  ArrayRef<uint8_t> File;
+  std::string Truncated;
+  bool Rebuilt = false;
+
+  Directory Dir;
+  json::Object Run;
+  std::optional<json::Object> End;
+  std::vector<Definition> Definitions{Definition()}; ///< by id; 0 is none
+  std::vector<uint32_t> ExitOwner;                   ///< exit number -> id
+  std::vector<uint32_t> FirstSuccessor;              ///< exit number -> exit number
+  DenseMap<uint32_t, StringRef> ReasonNames;
+  std::vector<TimelineEvent> Timeline;
+  /// What Definitions, ReasonNames and Timeline point into.
+  std::vector<std::unique_ptr<uint8_t[]>> Kept;
+
+  mutable std::once_flag PartsOnce;
+  mutable std::array<PartSize, PieceTypeCount> Parts;
+
+  /// Recently used pages pieces: neighbours in space share a piece.
+  static constexpr unsigned CacheSlots = 512;
+  mutable std::mutex Mutex;
+  mutable std::array<std::pair<uint64_t, std::shared_ptr<const PagesPiece>>, CacheSlots>
+      PagesCache;
+  mutable std::vector<std::unique_ptr<SequenceScratch>> Scratch;
+
+  Error load();
+  Expected<json::Object> readJson(uint64_t Offset, PieceType Type) const;
+  Expected<ArrayRef<uint8_t>> keep(uint64_t Offset, PieceType Type);
+  Error addDefinitions(ArrayRef<uint8_t> Raw);
+  Error addTimeline(ArrayRef<uint8_t> Raw);
+  void forget();
+  Expected<std::shared_ptr<const PagesPiece>> pagesAt(uint64_t Offset) const;
+  Expected<const PageChunk *> chunkOf(const PageChunkEntry &Entry,
+                                      std::shared_ptr<const PagesPiece> &Piece) const;
+};
+
+Expected<json::Object> TraceReader::Impl::readJson(uint64_t Offset, PieceType Type) const {
+  Expected<Piece> P = Piece::at(File, Offset);
+  if (!P)
+    return P.takeError();
+  if (P->Type != Type)
+    return createStringError("at offset %" PRIu64 ": not a %s piece", Offset,
+                             pieceTypeName(Type).data());
+  Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
+  if (!Raw)
+    return Raw.takeError();
+  Expected<json::Value> V =
+      json::parse(StringRef(reinterpret_cast<char *>(Raw->get()), P->RawSize));
+  if (!V)
+    return V.takeError();
+  json::Object *O = V->getAsObject();
+  if (!O)
+    return createStringError("at offset %" PRIu64 ": not a JSON object", Offset);
+  return std::move(*O);
+}
+
+Expected<ArrayRef<uint8_t>> TraceReader::Impl::keep(uint64_t Offset, PieceType Type) {
+  Expected<Piece> P = Piece::at(File, Offset);
+  if (!P)
+    return P.takeError();
+  if (P->Type != Type)
+    return createStringError("at offset %" PRIu64 ": not a %s piece", Offset,
+                             pieceTypeName(Type).data());
+  Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
+  if (!Raw)
+    return Raw.takeError();
+  Kept.push_back(std::move(*Raw));
+  return ArrayRef<uint8_t>(Kept.back().get(), P->RawSize);
+}
+
+Error TraceReader::Impl::addDefinitions(ArrayRef<uint8_t> Raw) {
+  ByteReader R(Raw);
+  while (!R.atEnd()) {
+    switch (R.u8()) {
+    case DefinitionTag: {
+      uint64_t Id = R.v();
+      ArrayRef<uint8_t> Bytes = R.bytes(R.v());
+      ByteReader Head(Bytes);
+      Head.u64();
+      Head.v();
+      uint64_t Exits = Head.v() + 1;
+      if (R.failed() || Head.failed() || Id != Definitions.size() || Exits > 256)
+        return createStringError("a damaged definition");
+      Definitions.push_back({Bytes, uint32_t(ExitOwner.size())});
+      ExitOwner.insert(ExitOwner.end(), Exits, uint32_t(Id));
+      FirstSuccessor.resize(ExitOwner.size(), NoSymbol);
+      break;
+    }
+    case ReasonNameTag: {
+      uint64_t Reason = R.v();
+      ArrayRef<uint8_t> Name = R.bytes(R.v());
+      if (Reason > UINT32_MAX - 2)
+        return createStringError("a damaged name");
+      ReasonNames[uint32_t(Reason)] = toStringRef(Name);
+      break;
+    }
+    case SuccessorTag: {
+      uint64_t Exit = R.v(), Successor = R.v();
+      if (Exit >= ExitOwner.size() || Successor >= ExitOwner.size())
+        return createStringError("a damaged successor");
+      FirstSuccessor[Exit] = uint32_t(Successor);
+      break;
+    }
+    default:
+      return createStringError("an unknown entry among the definitions");
+    }
+  }
+  if (R.failed())
+    return createStringError("damaged definitions");
+  return Error::success();
+}
+
+Error TraceReader::Impl::addTimeline(ArrayRef<uint8_t> Raw) {
+  ByteReader R(Raw);
+  while (!R.atEnd()) {
+    TimelineEvent E;
+    E.Block = R.v();
+    E.Time = R.v();
+    E.Kind = uint32_t(R.v());
+    E.Payload = R.bytes(R.v());
+    if (R.failed())
+      return createStringError("a damaged timeline");
+    Timeline.push_back(E);
+  }
+  return Error::success();
+}
+
+void TraceReader::Impl::forget() {
+  Run = json::Object();
+  End.reset();
+  Definitions.assign(1, Definition());
+  ExitOwner.clear();
+  FirstSuccessor.clear();
+  ReasonNames.clear();
+  Timeline.clear();
+  Kept.clear();
+}
+
+/// Reads what every question needs. Dir is there.
+Error TraceReader::Impl::load() {
+  bool HasRun = false;
+  for (const OtherPiece &P : Dir.Pieces) {
+    switch (P.Type) {
+    case PieceType::Run: {
+      Expected<json::Object> O = readJson(P.Offset, P.Type);
+      if (!O)
+        return O.takeError();
+      Run = std::move(*O);
+      HasRun = true;
+      break;
+    }
+    case PieceType::End: {
+      Expected<json::Object> O = readJson(P.Offset, P.Type);
+      if (!O)
+        return O.takeError();
+      End = std::move(*O);
+      break;
+    }
+    case PieceType::Definitions:
+    case PieceType::Timeline: {
+      Expected<ArrayRef<uint8_t>> Raw = keep(P.Offset, P.Type);
+      if (!Raw)
+        return Raw.takeError();
+      if (Error E = P.Type == PieceType::Definitions ? addDefinitions(*Raw)
+                                                     : addTimeline(*Raw))
+        return E;
+      break;
+    }
+    default:
+      break;
+    }
+  }
+  // The block that was not finished has no place in the trace.
+  llvm::erase_if(Timeline,
+                 [&](const TimelineEvent &E) { return E.Block >= Dir.Blocks.size(); });
+  if (!HasRun)
+    return createStringError("it does not say what was recorded");
+  if (Dir.Blocks.empty())
+    return createStringError("it has no blocks");
+  return Error::success();
+}
+
+TraceReader::TraceReader() : I(std::make_unique<Impl>()) {}
+TraceReader::~TraceReader() = default;
+
+Expected<std::unique_ptr<TraceReader>> TraceReader::open(StringRef Path) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer = MemoryBuffer::getFile(
+      Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!Buffer)
+    return createStringError(Buffer.getError(), "cannot open '" + Path +
+                                                    "': " + Buffer.getError().message());
+  return open(std::move(*Buffer));
+}
+
+Expected<std::unique_ptr<TraceReader>>
+TraceReader::open(std::unique_ptr<MemoryBuffer> Buffer) {
+  std::unique_ptr<TraceReader> Reader(new TraceReader());
+  Impl &I = *Reader->I;
+  I.Path = Buffer->getBufferIdentifier().str();
+  I.Buffer = std::move(Buffer);
+  StringRef Path = I.Path;
+  I.File = arrayRefFromStringRef(I.Buffer->getBuffer());
+  if (Error E = checkFileHeader(I.File, Path))
+    return E;
+
+  auto ByFooter = [&]() -> Error {
+    std::optional<uint64_t> Offset = decodeFooter(I.File);
+    if (!Offset)
+      return createStringError("no footer");
+    Expected<Piece> P = Piece::at(I.File, *Offset);
+    if (!P)
+      return P.takeError();
+    if (P->Type != PieceType::Directory)
+      return createStringError("not a directory");
+    Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
+    if (!Raw)
+      return Raw.takeError();
+    Expected<Directory> D = decodeDirectory(ArrayRef(Raw->get(), P->RawSize));
+    if (!D)
+      return D.takeError();
+    I.Dir = std::move(*D);
+    return I.load();
+  };
+  if (Error E = ByFooter()) {
+    // The scan finds what is wrong itself, and says where.
+    consumeError(std::move(E));
+    Expected<RebuiltDirectory> D = rebuildDirectory(I.File, Path);
+    if (!D)
+      return D.takeError();
+    I.forget();
+    I.Dir = std::move(D->Tables);
+    I.Truncated = std::move(D->Truncated);
+    I.Rebuilt = true;
+    if (Error E = I.load())
+      return createStringError(inconvertibleErrorCode(),
+                               "'" + Path + "' cannot be read: " + toString(std::move(E)));
+  }
+  if (I.End && I.Truncated.empty())
+    if (std::optional<StringRef> Message = I.End->getString("failure"))
+      I.Truncated = Message->str();
+  return Reader;
+}
+
+StringRef TraceReader::path() const { return I->Path; }
+uint64_t TraceReader::fileSize() const { return I->File.size(); }
+StringRef TraceReader::truncated() const { return I->Truncated; }
+bool TraceReader::rebuilt() const { return I->Rebuilt; }
+const json::Object &TraceReader::run() const { return I->Run; }
+const json::Object *TraceReader::end() const { return I->End ? &*I->End : nullptr; }
+Timestamp TraceReader::instructions() const { return I->Dir.Instructions; }
+uint64_t TraceReader::executions() const { return I->Dir.Executions; }
+ArrayRef<BlockEntry> TraceReader::blocks() const { return I->Dir.Blocks; }
+
+BlockNumber TraceReader::blockAt(Timestamp T) const {
+  ArrayRef<BlockEntry> Blocks = blocks();
+  auto It = llvm::upper_bound(Blocks, T,
+                              [](Timestamp T, const BlockEntry &B) { return T < B.First; });
+  return It == Blocks.begin() ? 0 : It - Blocks.begin() - 1;
+}
+
+Expected<Block> TraceReader::readBlock(BlockNumber N) const {
+  auto Damaged = [&](Error E) {
+    return createStringError("block %" PRIu64 ": %s", N, toString(std::move(E)).c_str());
+  };
+  if (N >= I->Dir.Blocks.size())
+    return createStringError("there is no block %" PRIu64, N);
+  Expected<Piece> P = Piece::at(I->File, I->Dir.Blocks[N].Offset);
+  if (!P)
+    return Damaged(P.takeError());
+  if (P->Type != PieceType::Block || P->Key != N)
+    return Damaged(createStringError("the directory points elsewhere"));
+  Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
+  if (!Raw)
+    return Damaged(Raw.takeError());
+
+  Block B;
+  B.Storage = std::move(*Raw);
+  Expected<BlockSections> S = splitBlock(ArrayRef(B.Storage.get(), P->RawSize));
+  if (!S)
+    return Damaged(S.takeError());
+  Expected<std::vector<Event>> Events = decodeEvents(S->Events, S->Head);
+  if (!Events)
+    return Damaged(Events.takeError());
+  B.Number = N;
+  B.First = S->Head.First;
+  B.Instructions = S->Head.Instructions;
+  B.DirtyPages = S->Head.DirtyPages;
+  B.DirtyGranules = S->Head.DirtyGranules;
+  B.Events = std::move(*Events);
+  B.Opaque = S->Opaque;
+
+  std::unique_ptr<SequenceScratch> Scratch;
+  {
+    std::lock_guard<std::mutex> Lock(I->Mutex);
+    if (!I->Scratch.empty()) {
+      Scratch = std::move(I->Scratch.back());
+      I->Scratch.pop_back();
+    }
+  }
+  if (!Scratch)
+    Scratch = std::make_unique<SequenceScratch>();
+  Error E = decodeSequence(S->Sequence, S->Head.Executions, I->FirstSuccessor, *Scratch,
+                           B.Symbols);
+  {
+    std::lock_guard<std::mutex> Lock(I->Mutex);
+    I->Scratch.push_back(std::move(Scratch));
+  }
+  if (E)
+    return Damaged(std::move(E));
+  return B;
+}
+
+uint32_t TraceReader::superblockCount() const { return I->Definitions.size(); }
+Definition TraceReader::definition(uint32_t Id) const {
+  return Id < I->Definitions.size() ? I->Definitions[Id] : Definition();
+}
+uint32_t TraceReader::exitCount() const { return I->ExitOwner.size(); }
+uint32_t TraceReader::superblockOfExit(uint32_t Exit) const {
+  return Exit < I->ExitOwner.size() ? I->ExitOwner[Exit] : 0;
+}
+StringRef TraceReader::reasonName(uint32_t Reason) const {
+  return I->ReasonNames.lookup(Reason);
+}
+
+ArrayRef<PageChunkEntry> TraceReader::pageChunks() const { return I->Dir.Chunks; }
+
+ArrayRef<PageChunkEntry> TraceReader::pageChunksOf(FrameNumber Frame) const {
+  struct ByFrame {
+    bool operator()(const PageChunkEntry &E, FrameNumber F) const { return E.Frame < F; }
+    bool operator()(FrameNumber F, const PageChunkEntry &E) const { return F < E.Frame; }
+  };
+  auto [First, Last] =
+      std::equal_range(I->Dir.Chunks.begin(), I->Dir.Chunks.end(), Frame, ByFrame());
+  return ArrayRef(I->Dir.Chunks).slice(First - I->Dir.Chunks.begin(), Last - First);
+}
+
+Expected<std::shared_ptr<const PagesPiece>>
+TraceReader::Impl::pagesAt(uint64_t Offset) const {
+  auto &Slot = PagesCache[(Offset >> 3) * 0x9e3779b97f4a7c15ull >> 55];
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (Slot.second && Slot.first == Offset)
+      return Slot.second;
+  }
+  Expected<Piece> P = Piece::at(File, Offset);
+  if (!P)
+    return P.takeError();
+  if (P->Type != PieceType::Pages)
+    return createStringError("at offset %" PRIu64 ": not a pages piece", Offset);
+  Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
+  if (!Raw)
+    return Raw.takeError();
+  auto Result = std::make_shared<PagesPiece>();
+  Result->Storage = std::shared_ptr<const uint8_t[]>(std::move(*Raw));
+  ByteReader R(ArrayRef(Result->Storage.get(), P->RawSize));
+  for (uint64_t Count = R.v(); Count; --Count) {
+    Expected<PageChunk> C = decodePageChunk(R);
+    if (!C)
+      return C.takeError();
+    C->Storage = Result->Storage;
+    Result->Chunks.push_back(std::move(*C));
+  }
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Slot = {Offset, Result};
+  return Slot.second;
+}
+
+Expected<const PageChunk *>
+TraceReader::Impl::chunkOf(const PageChunkEntry &Entry,
+                           std::shared_ptr<const PagesPiece> &Piece) const {
+  auto Pages = pagesAt(Entry.Offset);
+  if (!Pages)
+    return Pages.takeError();
+  Piece = *Pages;
+  if (Entry.Index >= Piece->Chunks.size() ||
+      Piece->Chunks[Entry.Index].Frame != Entry.Frame ||
+      Piece->Chunks[Entry.Index].First != Entry.First)
+    return createStringError("at offset %" PRIu64 ": not the pages the directory says",
+                             Entry.Offset);
+  return &Piece->Chunks[Entry.Index];
+}
+
+Expected<PageChunk> TraceReader::readPageChunk(const PageChunkEntry &Entry) const {
+  std::shared_ptr<const PagesPiece> Piece;
+  Expected<const PageChunk *> C = I->chunkOf(Entry, Piece);
+  if (!C)
+    return C.takeError();
+  return **C;
+}
+
+Error TraceReader::readFrame(FrameNumber Frame, BlockNumber N, uint8_t *Page) const {
+  ArrayRef<PageChunkEntry> Chunks = pageChunksOf(Frame);
+  auto It = llvm::partition_point(Chunks,
+                                  [&](const PageChunkEntry &E) { return E.First < N; });
+  std::memset(Page, 0, PageSize);
+  if (It == Chunks.begin())
+    return Error::success();
+  std::shared_ptr<const PagesPiece> Piece;
+  Expected<const PageChunk *> C = I->chunkOf(*std::prev(It), Piece);
+  if (!C)
+    return C.takeError();
+  if (!(*C)->Image.empty())
+    std::memcpy(Page, (*C)->Image.data(), PageSize);
+  for (const PageDelta &D : (*C)->Deltas) {
+    if (D.Block >= N)
+      break;
+    applyDelta(D, Page);
+  }
+  return Error::success();
+}
+
+ArrayRef<TimelineEvent> TraceReader::timeline() const { return I->Timeline; }
+
+ArrayRef<PartSize> TraceReader::partSizes() const {
+  std::call_once(I->PartsOnce, [this] {
+    for (uint64_t Offset = FileHeaderSize; Offset < I->File.size();) {
+      Expected<Piece> P = Piece::at(I->File, Offset);
+      if (!P) {
+        // The footer, or where a damaged file stops making sense.
+        consumeError(P.takeError());
+        break;
+      }
+      PartSize &S = I->Parts[unsigned(P->Type)];
+      ++S.Pieces;
+      S.Stored += P->End - P->Offset;
+      S.Raw += P->RawSize;
+      Offset = P->End;
+    }
+  });
+  return I->Parts;
+}
+
+Error TraceReader::checkAllPieces() const {
+  uint64_t End = I->File.size() - (decodeFooter(I->File) ? FooterSize : 0);
+  for (uint64_t Offset = FileHeaderSize; Offset < End;) {
+    Expected<Piece> P = Piece::at(I->File, Offset);
+    if (!P)
+      return P.takeError();
+    if (Error E = P->check())
+      return E;
+    Offset = P->End;
+  }
+  return Error::success();
+}
+
+} // namespace chronicle

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "trace-format/TraceWriter.h"
+#include "trace-format/Piece.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Threading.h"
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace chronicle {
+
+static Error fileError(StringRef What, StringRef Path, int Code) {
+  return createStringError(std::error_code(Code, std::generic_category()),
+                           "cannot " + What + " '" + Path + "': " + sys::StrError(Code));
+}
+
+Expected<std::unique_ptr<FileAppender>> FileAppender::create(StringRef Path,
+                                                             bool Overwrite) {
+  std::string Name = Path.str();
+  int Descriptor =
+      ::open(Name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (Overwrite ? O_TRUNC : O_EXCL),
+             0666);
+  if (Descriptor < 0) {
+    if (errno == EEXIST)
+      return createStringError(std::make_error_code(std::errc::file_exists),
+                               "'" + Path + "' exists already");
+    return fileError("create", Path, errno);
+  }
+  return std::unique_ptr<FileAppender>(new FileAppender(Descriptor, Path));
+}
+
+FileAppender::~FileAppender() {
+  if (Descriptor >= 0)
+    ::close(Descriptor);
+}
+
+static Error writeAll(int Descriptor, StringRef Path, uint64_t Offset,
+                      ArrayRef<uint8_t> Bytes) {
+  while (!Bytes.empty()) {
+    ssize_t N = ::pwrite(Descriptor, Bytes.data(), Bytes.size(), off_t(Offset));
+    if (N < 0 && errno == EINTR)
+      continue;
+    if (N <= 0)
+      return fileError("write", Path, N ? errno : EIO);
+    Bytes = Bytes.drop_front(N);
+    Offset += N;
+  }
+  return Error::success();
+}
+
+Error FileAppender::append(ArrayRef<uint8_t> Head, ArrayRef<uint8_t> Body) {
+  if (Error E = writeAll(Descriptor, Path, Size, Head))
+    return E;
+  if (Error E = writeAll(Descriptor, Path, Size + Head.size(), Body))
+    return E;
+  uint64_t End = Size + Head.size() + Body.size();
+  static constexpr uint8_t Zeros[8] = {};
+  if (Error E = writeAll(Descriptor, Path, End, ArrayRef(Zeros, alignTo(End, 8) - End)))
+    return E;
+  Size = alignTo(End, 8);
+  return Error::success();
+}
+
+void FileAppender::reserve(uint64_t Bytes) {
+  while (::fallocate(Descriptor, FALLOC_FL_KEEP_SIZE, off_t(Size), off_t(Bytes)) < 0 &&
+         errno == EINTR)
+    ;
+}
+
+Error FileAppender::close() {
+  // Gives back what was reserved, and cuts off what a recovery left behind.
+  int Failure = ::ftruncate(Descriptor, off_t(Size)) < 0 ? errno : 0;
+  if (::close(Descriptor) < 0 && !Failure)
+    Failure = errno;
+  Descriptor = -1;
+  return Failure ? fileError("finish", Path, Failure) : Error::success();
+}
+
+Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(StringRef Path, bool Overwrite,
+                                                           Codec Compression, int Level,
+                                                           unsigned Workers) {
+  auto File = FileAppender::create(Path, Overwrite);
+  if (!File)
+    return File.takeError();
+  uint8_t Header[FileHeaderSize];
+  encodeFileHeader(Header);
+  if (Error E = (*File)->append(Header, {})) {
+    ::unlink(Path.str().c_str());
+    return E;
+  }
+  std::unique_ptr<TraceWriter> W(new TraceWriter(std::move(*File)));
+  W->Written = W->File->size();
+  if (!Workers)
+    Workers = std::max(1u, get_physical_cores() > 1 ? unsigned(get_physical_cores()) - 1 : 1);
+  for (unsigned I = 0; I < Workers; ++I)
+    W->Threads.emplace_back([W = W.get(), Compression, Level] { W->work(Compression, Level); });
+  return W;
+}
+
+TraceWriter::~TraceWriter() {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Stopping = true;
+    Queue.clear();
+  }
+  JobReady.notify_all();
+  for (std::thread &T : Threads)
+    T.join();
+}
+
+uint64_t TraceWriter::append(PieceType Type, uint64_t Key, SmallVector<uint8_t, 0> Raw) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  Progress.wait(Lock, [&] { return Waiting < QueueBytes; });
+  uint64_t Number = NextNumber++;
+  Offsets.push_back(0);
+  Waiting += Raw.size();
+  RawBytes += Raw.size();
+  Job J;
+  J.Type = Type;
+  J.Key = Key;
+  J.Raw = std::move(Raw);
+  Queue.emplace_back(Number, std::move(J));
+  JobReady.notify_one();
+  return Number;
+}
+
+void TraceWriter::work(Codec Compression, int Level) {
+  set_thread_name("chronicle-pack");
+  Compressor C(Compression, Level);
+  std::unique_lock<std::mutex> Lock(Mutex);
+  while (true) {
+    JobReady.wait(Lock, [&] { return Stopping || !Queue.empty(); });
+    if (Queue.empty())
+      return;
+    uint64_t Number = Queue.front().first;
+    Job J = std::move(Queue.front().second);
+    Queue.pop_front();
+    Lock.unlock();
+    if (!Failed)
+      J.Used = C.compress(J.Raw, J.Stored);
+    Lock.lock();
+    Done.emplace(Number, std::move(J));
+    writeReady(Lock);
+  }
+}
+
+/// Whichever worker finishes the piece that is next in the file writes it, and
+/// those after it that are ready.
+void TraceWriter::writeReady(std::unique_lock<std::mutex> &Lock) {
+  if (Writing)
+    return;
+  Writing = true;
+  while (!Done.empty() && Done.begin()->first == NextWrite) {
+    Job J = std::move(Done.begin()->second);
+    Done.erase(Done.begin());
+    uint64_t Start = File->size();
+    if (!Failed) {
+      Lock.unlock();
+      Error E = write(J);
+      Lock.lock();
+      if (E) {
+        handleAllErrors(std::move(E), [&](const ErrorInfoBase &Info) {
+          FailureCode = Info.convertToErrorCode();
+          Failure = Info.message();
+        });
+        Failed = true;
+      } else {
+        Written = File->size();
+        if (J.Type == PieceType::Checkpoint) {
+          CheckpointPieces = NextWrite + 1;
+          CheckpointKey = J.Key;
+          CheckpointEnd = File->size();
+        }
+      }
+    }
+    Offsets[NextWrite++] = Start;
+    Waiting -= J.Raw.size();
+    Progress.notify_all();
+  }
+  Writing = false;
+}
+
+Error TraceWriter::write(const Job &J) {
+  ArrayRef<uint8_t> Payload = J.Used == Codec::None ? ArrayRef(J.Raw) : ArrayRef(J.Stored);
+  uint8_t Header[PieceHeaderSize];
+  encodePieceHeader(Header, J.Type, J.Used, uint32_t(J.Raw.size()), J.Key, Payload);
+  if (Error E = File->append(Header, Payload))
+    return E;
+  if (J.Type == PieceType::Checkpoint)
+    File->reserve(Reserve);
+  return Error::success();
+}
+
+Error TraceWriter::flush() {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  Progress.wait(Lock, [&] { return NextWrite == NextNumber && !Writing; });
+  if (Failed)
+    return createStringError(FailureCode, Failure);
+  return Error::success();
+}
+
+Expected<TraceWriter::Recovery> TraceWriter::recover() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (!CheckpointEnd)
+    return createStringError(FailureCode, Failure);
+  File->rewind(CheckpointEnd);
+  Failed = false;
+  Written = CheckpointEnd;
+  return Recovery{CheckpointPieces, CheckpointKey};
+}
+
+Error TraceWriter::close(uint64_t DirectoryNumber) {
+  if (Error E = flush())
+    return E;
+  uint8_t Footer[FooterSize];
+  encodeFooter(Footer, offsetOf(DirectoryNumber), File->size() + FooterSize);
+  if (Error E = File->append(Footer, {}))
+    return E;
+  Written = File->size();
+  return File->close();
+}
+
+} // namespace chronicle

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// `chronicle info`: everything about a recorded run, without replaying it.
+
+#include "trace-format/FileFormat.h"
+#include "trace-format/Piece.h"
+#include "trace-format/TraceReader.h"
+#include "utils/chronicle/Command.h"
+#include "utils/chronicle/Terminal.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <ctime>
+
+using namespace llvm;
+
+namespace chronicle {
+
+static int run(ArrayRef<const char *>);
+static Command Info({.Name = "info",
+                     .Summary = "show what a trace holds",
+                     .Arguments = "[options] trace.db",
+                     .Details = "Shows the program, its arguments and environment, the host, "
+                                "threads, modules, counts, sizes and how the run ended. "
+                                "Exit status: 0, or 2 if the file cannot be read.",
+                     .Examples = "  chronicle info trace.db\n"
+                                 "  chronicle info --json trace.db\n",
+                     .Run = run});
+static cl::opt<std::string> Path(cl::Positional, cl::sub(Info));
+static cl::opt<bool> Json("json", cl::sub(Info), cl::desc("Print one JSON object"));
+
+static json::Object sizesOf(const TraceReader &T) {
+  json::Object Sizes;
+  ArrayRef<PartSize> Parts = T.partSizes();
+  for (unsigned Type = 1; Type < Parts.size(); ++Type)
+    if (Parts[Type].Pieces)
+      Sizes[pieceTypeName(PieceType(Type))] =
+          json::Object{{"pieces", Parts[Type].Pieces},
+                       {"stored", Parts[Type].Stored},
+                       {"raw", Parts[Type].Raw}};
+  return Sizes;
+}
+
+static int printJson(const TraceReader &T) {
+  json::Object Result{
+      {"path", json::fixUTF8(T.path())},
+      {"file-size", T.fileSize()},
+      {"format-version", FormatVersion},
+      {"truncated", T.truncated().empty() ? json::Value(nullptr)
+                                          : json::Value(json::fixUTF8(T.truncated()))},
+      {"directory-rebuilt", T.rebuilt()},
+      {"instructions", T.instructions()},
+      {"executions", T.executions()},
+      {"blocks", int64_t(T.blocks().size())},
+      {"superblocks", int64_t(T.superblockCount()) - 1},
+      {"page-chunks", int64_t(T.pageChunks().size())},
+      {"sizes", sizesOf(T)},
+      {"run", json::Object(T.run())},
+      {"end", T.end() ? json::Value(json::Object(*T.end())) : json::Value(nullptr)}};
+  outs() << formatv("{0:2}", json::Value(std::move(Result))) << '\n';
+  return 0;
+}
+
+static raw_ostream &field(StringRef Name) {
+  return outs() << left_justify((Name + ":").str(), 14);
+}
+
+static std::string textOf(const json::Object &O, StringRef Key) {
+  const json::Value *V = O.get(Key);
+  if (!V)
+    return "";
+  if (std::optional<StringRef> S = V->getAsString())
+    return S->str();
+  return formatv("{0}", *V).str();
+}
+
+static std::string endText(const json::Object &End) {
+  StringRef Reason = End.getString("reason").value_or("unknown");
+  int64_t Code = End.getInteger("code").value_or(0);
+  if (Reason == "exit")
+    return ("exited with status " + Twine(Code)).str();
+  if (Reason == "signal")
+    return ("died of signal " + Twine(Code)).str();
+  if (Reason == "killed")
+    return Code ? ("killed by signal " + Twine(Code)).str() : "killed";
+  if (Reason == "exec")
+    return "replaced itself by another program";
+  if (Reason == "stopped")
+    return "the recording was stopped";
+  if (Reason == "limit")
+    return "the recording ran into a limit";
+  if (Reason == "disk-full")
+    return "the disk was full";
+  return Reason.str();
+}
+
+static void printRun(const json::Object &Run) {
+  field("program") << textOf(Run, "program") << '\n';
+  if (const json::Array *Arguments = Run.getArray("arguments")) {
+    field("arguments");
+    for (const json::Value &A : *Arguments)
+      outs() << A << ' ';
+    outs() << '\n';
+  }
+  field("directory") << textOf(Run, "directory") << '\n';
+  if (const json::Object *Host = Run.getObject("host")) {
+    field("host") << textOf(*Host, "system") << ' ' << textOf(*Host, "release") << ' '
+                  << textOf(*Host, "machine") << ", " << textOf(*Host, "cpu") << '\n';
+  }
+  if (std::optional<double> Started = Run.getNumber("started")) {
+    std::time_t Time = std::time_t(*Started);
+    std::tm Utc = {};
+    char Text[64] = "";
+    if (gmtime_r(&Time, &Utc))
+      std::strftime(Text, sizeof(Text), "%Y-%m-%d %H:%M:%S UTC", &Utc);
+    field("started") << Text << '\n';
+  }
+  field("recorded by") << "chronicle " << textOf(Run, "chronicle") << ", valgrind "
+                       << textOf(Run, "valgrind") << '\n';
+  if (const json::Object *Options = Run.getObject("options"))
+    field("options") << json::Value(json::Object(*Options)) << '\n';
+}
+
+static void printEnd(const TraceReader &T) {
+  const json::Object *End = T.end();
+  if (!End) {
+    field("ended") << "unknown: the recording was interrupted\n";
+    return;
+  }
+  field("ended") << endText(*End) << '\n';
+  if (std::optional<double> Seconds = End->getNumber("seconds"))
+    field("time") << humanDuration(*Seconds) << '\n';
+  field("threads") << textOf(*End, "threads") << '\n';
+  field("memory") << humanBytes(End->getInteger("peak-program-kb").value_or(0) * 1024)
+                  << " the program, "
+                  << humanBytes(End->getInteger("peak-indexer-kb").value_or(0) * 1024)
+                  << " the indexer\n";
+}
+
+/// The members of an object of numbers, largest first.
+static void printCounts(StringRef Title, const json::Object *Counts) {
+  if (!Counts || Counts->empty())
+    return;
+  std::vector<std::pair<int64_t, StringRef>> Sorted;
+  for (const auto &[Name, Value] : *Counts)
+    Sorted.emplace_back(-Value.getAsInteger().value_or(0), Name);
+  llvm::sort(Sorted);
+  outs() << Title << ":\n";
+  for (auto [Count, Name] : Sorted)
+    outs() << format("  %16s  ", groupedDigits(-Count).c_str()) << Name << '\n';
+}
+
+static void printText(const TraceReader &T) {
+  if (!T.truncated().empty())
+    field("truncated") << T.truncated() << '\n';
+  else if (T.rebuilt())
+    field("directory") << "damaged, rebuilt by scanning; the trace is whole\n";
+  printRun(T.run());
+  printEnd(T);
+  field("instructions") << groupedDigits(T.instructions()) << " in "
+                        << groupedDigits(T.blocks().size()) << " blocks\n";
+  field("superblocks") << groupedDigits(T.superblockCount() - 1) << ", executed "
+                       << groupedDigits(T.executions()) << " times\n";
+  field("file size") << groupedDigits(T.fileSize()) << " bytes";
+  if (T.instructions())
+    outs() << format(", %.3f bytes per instruction",
+                     double(T.fileSize()) / double(T.instructions()));
+  outs() << '\n';
+  if (const json::Object *End = T.end()) {
+    field("writes") << textOf(*End, "outside-writes") << " from outside, "
+                    << textOf(*End, "unreported-writes") << " unreported\n";
+    printCounts("events", End->getObject("events"));
+    printCounts("opaque bytes by reason", End->getObject("opaque"));
+    if (const json::Array *Modules = End->getArray("modules")) {
+      outs() << "modules:\n";
+      for (const json::Value &V : *Modules)
+        if (const json::Object *M = V.getAsObject()) {
+          uint64_t Address = M->get("address") ? M->get("address")->getAsUINT64().value_or(0) : 0;
+          StringRef Id = M->getString("build-id").value_or("");
+          outs() << "  " << format_hex(Address, 18) << "  "
+                 << left_justify(Id.empty() ? "no build id" : Id, 40) << "  "
+                 << textOf(*M, "path") << '\n';
+        }
+    }
+  }
+  outs() << "parts of the file:\n"
+         << "  part              pieces            stored               raw\n";
+  ArrayRef<PartSize> Parts = T.partSizes();
+  for (unsigned Type = 1; Type < Parts.size(); ++Type)
+    if (Parts[Type].Pieces)
+      outs() << formatv("  {0,-12} {1,11} {2,17} {3,17}\n", pieceTypeName(PieceType(Type)),
+                        groupedDigits(Parts[Type].Pieces), groupedDigits(Parts[Type].Stored),
+                        groupedDigits(Parts[Type].Raw));
+  if (const json::Array *Environment = T.run().getArray("environment")) {
+    outs() << "environment:\n";
+    for (const json::Value &V : *Environment)
+      outs() << "  " << V.getAsString().value_or("") << '\n';
+  }
+}
+
+static int run(ArrayRef<const char *>) {
+  if (Path.empty())
+    return failUsage(Info, "which trace? name the file that 'chronicle record' wrote");
+  Expected<std::unique_ptr<TraceReader>> T = TraceReader::open(Path);
+  if (!T)
+    return fail(Info, 2, T.takeError());
+  if (Json)
+    return printJson(**T);
+  printText(**T);
+  return 0;
+}
+
+} // namespace chronicle

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// `chronicle verify`: replays a whole trace and says whether it is exact.
+
+#include "query/Verifier.h"
+#include "trace-format/TraceReader.h"
+#include "utils/chronicle/Command.h"
+#include "utils/chronicle/Terminal.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+static int run(ArrayRef<const char *>);
+static Command Info(
+    {.Name = "verify",
+     .Summary = "replay a trace and check that it is exact",
+     .Arguments = "[options] trace.db",
+     .Details = "Replays every block from its snapshot and the reconstructed "
+                "memory, and compares all registers and every byte written "
+                "with what was recorded. Exit status: 0 if nothing differs and "
+                "the trace is whole, 1 if not, 2 if the file cannot be read.",
+     .Examples = "  chronicle verify trace.db\n"
+                 "  chronicle verify -j 4 --json trace.db\n",
+     .Run = run});
+static cl::opt<std::string> Path(cl::Positional, cl::sub(Info));
+static cl::opt<bool> Json("json", cl::sub(Info),
+                          cl::desc("Print one JSON object"));
+static cl::opt<unsigned> Jobs("j", cl::sub(Info), cl::init(0),
+                              cl::value_desc("n"),
+                              cl::desc("Threads to use (default: all "
+                                       "processors)"));
+static cl::opt<uint64_t>
+    MaxMismatches("max-mismatches", cl::sub(Info), cl::init(20),
+                  cl::value_desc("n"),
+                  cl::desc("Mismatches to show (default 20)"));
+
+static std::vector<std::pair<uint64_t, uint32_t>>
+opaqueByAmount(const VerifyReport &R) {
+  std::vector<std::pair<uint64_t, uint32_t>> Result;
+  for (auto [Reason, Bytes] : R.OpaqueByReason)
+    if (Bytes)
+      Result.push_back({Bytes, Reason});
+  llvm::sort(Result, [](auto &A, auto &B) {
+    return A.first != B.first ? A.first > B.first : A.second < B.second;
+  });
+  return Result;
+}
+
+static std::string reasonText(const TraceReader &T, uint32_t Reason) {
+  StringRef Name = T.reasonName(Reason);
+  return Name.empty() ? ("reason " + Twine(Reason)).str() : Name.str();
+}
+
+static uint64_t unreportedWrites(const TraceReader &T) {
+  if (const json::Object *End = T.end())
+    return End->getInteger("unreported-writes").value_or(0);
+  return 0;
+}
+
+static double perInstruction(uint64_t Amount, const VerifyReport &R) {
+  return R.Instructions ? double(Amount) / double(R.Instructions) : 0;
+}
+
+static void printJson(const TraceReader &T, const VerifyReport &R) {
+  json::Object Opaque;
+  for (auto [Bytes, Reason] : opaqueByAmount(R))
+    Opaque[reasonText(T, Reason)] = Bytes;
+  json::Array Mismatches;
+  for (const Mismatch &M : R.Mismatches)
+    Mismatches.push_back(json::Object{
+        {"block", M.Block},
+        {"timestamp", M.Time},
+        {"thread", M.Thread},
+        {"superblock", M.Superblock},
+        {"address", M.SuperblockAddress},
+        {"what", json::fixUTF8(M.What)},
+    });
+  outs() << formatv(
+      "{0:2}\n",
+      json::Value(json::Object{
+          {"clean", R.clean()},
+          {"incomplete", R.Incomplete.empty()
+                             ? json::Value(nullptr)
+                             : json::Value(json::fixUTF8(R.Incomplete))},
+          {"blocks", R.Blocks},
+          {"instructions", R.Instructions},
+          {"executions", R.Executions},
+          {"seconds", R.Seconds},
+          {"instructions-per-second",
+           R.Seconds > 0 ? double(R.Instructions) / R.Seconds : 0},
+          {"threads", R.Threads},
+          {"compared-snapshots", R.ComparedSnapshots},
+          {"compared-granules", R.ComparedGranules},
+          {"opaque-bytes", R.OpaqueBytes},
+          {"opaque", std::move(Opaque)},
+          {"absent-frames", R.AbsentFrames},
+          {"unreported-writes", unreportedWrites(T)},
+          {"mismatches", R.MismatchCount},
+          {"mismatch-list", std::move(Mismatches)},
+      }));
+}
+
+static void printMismatches(const VerifyReport &R) {
+  for (const Mismatch &M : R.Mismatches) {
+    outs() << "mismatch in block " << M.Block << " at timestamp " << M.Time;
+    if (M.Superblock) {
+      outs() << ", superblock " << M.Superblock;
+      if (M.SuperblockAddress)
+        outs() << formatv(" ({0:x})", M.SuperblockAddress);
+    }
+    if (M.Thread)
+      outs() << ", thread " << M.Thread;
+    outs() << ": " << M.What << '\n';
+  }
+  if (R.MismatchCount > R.Mismatches.size())
+    outs() << "and " << groupedDigits(R.MismatchCount - R.Mismatches.size())
+           << " more (--max-mismatches shows them)\n";
+}
+
+static void printText(const TraceReader &T, const VerifyReport &R) {
+  printMismatches(R);
+  outs() << "blocks:            " << groupedDigits(R.Blocks) << '\n'
+         << "instructions:      " << groupedDigits(R.Instructions) << '\n'
+         << "speed:             "
+         << humanCount(R.Seconds > 0 ? double(R.Instructions) / R.Seconds : 0)
+         << " instructions/s (" << humanDuration(R.Seconds) << ", " << R.Threads
+         << (R.Threads == 1 ? " thread)\n" : " threads)\n")
+         << "compared:          " << groupedDigits(R.ComparedSnapshots)
+         << " snapshots, " << groupedDigits(R.ComparedGranules)
+         << " granules\n"
+         << "opaque bytes:      " << groupedDigits(R.OpaqueBytes)
+         << formatv(" ({0:f4} per instruction)\n",
+                    perInstruction(R.OpaqueBytes, R));
+  constexpr unsigned Shown = 10;
+  auto Opaque = opaqueByAmount(R);
+  for (auto [Bytes, Reason] : ArrayRef(Opaque).take_front(Shown))
+    outs() << formatv("  {0,-16} {1,12}  {2:f4} per instruction\n",
+                      reasonText(T, Reason), groupedDigits(Bytes),
+                      perInstruction(Bytes, R));
+  if (Opaque.size() > Shown)
+    outs() << "  and " << Opaque.size() - Shown << " more operations\n";
+  outs() << "unreported writes: " << groupedDigits(unreportedWrites(T)) << '\n';
+  if (!R.Incomplete.empty())
+    outs() << "the trace is not whole: " << R.Incomplete << '\n';
+  if (R.MismatchCount)
+    outs() << groupedDigits(R.MismatchCount)
+           << (R.MismatchCount == 1 ? " mismatch\n" : " mismatches\n");
+  else
+    outs() << (R.clean() ? "exact\n" : "exact as far as it goes\n");
+}
+
+static int run(ArrayRef<const char *>) {
+  if (Path.empty())
+    return failUsage(Info, "name the trace to verify");
+  Expected<std::unique_ptr<TraceReader>> Trace = TraceReader::open(Path);
+  if (!Trace)
+    return fail(Info, 2, Trace.takeError());
+  const TraceReader &T = **Trace;
+
+  VerifyOptions Options;
+  Options.Threads = Jobs;
+  Options.MaxMismatches = MaxMismatches;
+  ProgressBar Bar("verify");
+  const uint64_t Total = T.instructions();
+  if (Bar.enabled())
+    Options.Progress = [&](uint64_t, uint64_t Instructions) {
+      Bar.update(Instructions, Total,
+                 humanCount(double(Instructions)) + " instructions");
+    };
+  VerifyReport Report = verifyTrace(T, Options);
+  Bar.clear();
+  if (Json)
+    printJson(T, Report);
+  else
+    printText(T, Report);
+  return Report.clean() ? 0 : 1;
+}
+
+} // namespace chronicle

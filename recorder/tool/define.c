@@ -462,7 +462,7 @@ UInt define_end(UInt instructions, UInt exits, UInt slots) {
   if (entry->id)
     return entry->id;
   if (next_id > CH_MAX_SUPERBLOCK || !recording) {
-    stop_recording();
+    stop_recording(CH_END_LIMIT);
     return CH_MAX_SUPERBLOCK;
   }
   entry->hash[0] = hash[0];

@@ -37,9 +37,19 @@ void discard_old_translations(void) {
   }
 }
 
-void stop_recording(void) {
+static void log_end(UInt reason, UInt code) {
+  threads_final_snapshots();
+  struct ch_ev_end *e = event(CH_EV_END, sizeof *e);
+  e->reason = reason;
+  e->code = code;
+  ring_publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
+}
+
+void stop_recording(UInt reason) {
   if (!recording)
     return;
+  if (reason && started)
+    log_end(reason, 0);
   recording = False;
   ring_detach();
 }
@@ -63,7 +73,7 @@ static void before_fork(ThreadId tid) {
 
 /* The child goes on under Valgrind until it execs, and must leave the ring
    alone. */
-static void in_forked_child(ThreadId tid) { stop_recording(); }
+static void in_forked_child(ThreadId tid) { stop_recording(0); }
 
 static Bool option(const HChar *arg) {
   if (VG_INT_CLO(arg, "--ring-fd", ring_fd)) {
@@ -108,11 +118,8 @@ static void the_end(Int status) {
   if (!recording || !started)
     return;
   memory_audit_all();
-  threads_final_snapshots();
-  struct ch_ev_end *e = event(CH_EV_END, sizeof *e);
-  e->reason = fatal_signal ? CH_END_SIGNAL : CH_END_EXIT;
-  e->code = fatal_signal ? fatal_signal : status;
-  ring_publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
+  log_end(fatal_signal ? CH_END_SIGNAL : CH_END_EXIT,
+          fatal_signal ? fatal_signal : status);
   recording = False;
 }
 

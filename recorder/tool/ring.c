@@ -113,7 +113,7 @@ void ring_end_block(void) {
   cursor.budget = ring->block_instructions;
   UInt requests = __atomic_load_n(&ring->requests, __ATOMIC_RELAXED);
   if (requests & CH_REQUEST_STOP)
-    stop_recording();
+    stop_recording(CH_END_STOPPED);
   else if (requests & CH_REQUEST_LOG_LOADS)
     start_logging_loads(CH_LOADS_UNREPORTED_WRITE);
 }

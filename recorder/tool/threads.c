@@ -151,6 +151,8 @@ void block_full(UChar *guest_state) {
   cursor = *theirs;
   running_thread = VG_INVALID_THREADID;
   if (recording) {
+    Thread *t = thread_of(tid);
+    VG_(memcpy)(t->state, guest_state, CH_GUEST_STATE_SIZE);
     memory_log_stack_growth();
     memory_audit_some();
     ring_end_block();
@@ -158,7 +160,7 @@ void block_full(UChar *guest_state) {
     ring_detach();
   if (recording) {
     Thread *t = thread_of(tid);
-    snapshot(t, guest_state);
+    snapshot(t, t->state);
     resume(t, tid);
     event_commit();
   }

@@ -72,8 +72,9 @@ void start_logging_loads(enum ch_log_loads_reason why);
 void discard_old_translations(void);
 /* Before the program has started: says why and exits with status 125. */
 __attribute__((noreturn)) void give_up(const HChar *why);
-/* Writes no more from here on; the program does not notice. */
-void stop_recording(void);
+/* Writes no more from here on; the program does not notice. With a reason
+   (ch_end_reason) the trace ends with it, without one (0) in silence. */
+void stop_recording(UInt reason);
 
 /* ---- ring.c ---- */
 

@@ -9,6 +9,7 @@
 #include "trace-format/TraceReader.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "gtest/gtest.h"
@@ -235,6 +236,76 @@ TEST_F(IndexerTest, DeathInExec) {
   Ring.event(CH_EV_SYSCALL_ENTER, E);
   Ring.die();
   EXPECT_EQ(finish(/*Dead=*/true).Reason, "exec");
+}
+
+TEST_F(IndexerTest, WaitKnowsBestHowItEnded) {
+  RingBuilder Ring;
+  RandomRun Run(13, Ring);
+  start(Ring);
+  Run.finish();
+  Thread.join();
+  EndInfo Info;
+  Info.Signal = 9;
+  Expected<IndexSummary> S = Index->finish(Info);
+  ASSERT_TRUE(bool(S)) << toString(S.takeError());
+  EXPECT_EQ(S->Reason, "signal");
+  EXPECT_EQ(S->Code, 9u);
+}
+
+TEST_F(IndexerTest, Modules) {
+  // An ELF header, two segments and a note with a build id, as mapped.
+  ByteVector Image(PageSize);
+  ELF::Elf64_Ehdr Header = {};
+  std::memcpy(Header.e_ident, ELF::ElfMagic, 4);
+  Header.e_phoff = 64;
+  Header.e_phentsize = sizeof(ELF::Elf64_Phdr);
+  Header.e_phnum = 2;
+  std::memcpy(Image.data(), &Header, sizeof(Header));
+  ELF::Elf64_Phdr Segments[2] = {};
+  Segments[0].p_type = ELF::PT_LOAD;
+  Segments[0].p_vaddr = 0x400000;
+  Segments[0].p_memsz = 0x2345;
+  Segments[1].p_type = ELF::PT_NOTE;
+  Segments[1].p_offset = 0x200;
+  Segments[1].p_filesz = 20;
+  Segments[1].p_align = 4;
+  std::memcpy(Image.data() + 64, Segments, sizeof(Segments));
+  ByteVector Note{4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xca, 0xfe, 1, 2};
+  std::memcpy(Image.data() + 0x200, Note.data(), Note.size());
+
+  RingBuilder Ring;
+  start(Ring);
+  auto Map = [&](uint64_t Address, uint64_t Offset, uint32_t Protection, uint64_t Inode,
+                 StringRef Name) {
+    ch_ev_map E = {};
+    E.address = Address;
+    E.length = PageSize;
+    E.offset = Offset;
+    E.inode = Inode;
+    E.protection = Protection;
+    E.flags = CH_MAP_FILE;
+    Ring.event(CH_EV_MAP, E, arrayRefFromStringRef(Name));
+    if (Offset)
+      return;
+    ch_ev_memory M = {Address, PageSize, 0, CH_MEM_MAPPED, 0, 0};
+    Ring.event(CH_EV_MEMORY, M, Image);
+  };
+  Map(0x400000, 0, CH_PROT_READ, 7, "/bin/program");
+  Map(0x401000, PageSize, CH_PROT_READ | CH_PROT_EXEC, 7, "/bin/program");
+  // Read as data only: not a module.
+  Map(0x800000, 0, CH_PROT_READ, 8, "/lib/data.so");
+  Ring.publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
+  finish();
+  auto T = open();
+  ASSERT_TRUE(T && T->end());
+  const json::Array *Modules = T->end()->getArray("modules");
+  ASSERT_TRUE(Modules);
+  ASSERT_EQ(Modules->size(), 1u);
+  const json::Object &M = *(*Modules)[0].getAsObject();
+  EXPECT_EQ(M.getString("path"), StringRef("/bin/program"));
+  EXPECT_EQ(M.getInteger("address"), 0x400000);
+  EXPECT_EQ(M.getInteger("size"), 0x3000);
+  EXPECT_EQ(M.getString("build-id"), StringRef("cafe0102"));
 }
 
 TEST_F(IndexerTest, StreamsThatMakeNoSense) {

@@ -385,7 +385,7 @@ private:
       ByteVector Changed(B.begin() + At, B.begin() + At + 16);
       expect(CH_EV_OUTSIDE_WRITE, RingBuilder::payload(W, Changed));
       Memory.write(W.address, Changed);
-      ++UnreportedWrites;
+      ++(Memory.frame(W.address / PageSize) >= SharedFrames ? OutsideWrites : UnreportedWrites);
     }
     Ring.event(CH_EV_AUDIT, E, B);
   }

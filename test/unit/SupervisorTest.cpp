@@ -30,6 +30,31 @@ struct Client : SupervisorClient {
   bool recordingEnded() override { return Ended; }
 };
 
+/// Background jobs start with SIGINT and SIGQUIT ignored, which the supervisor
+/// rightly leaves so; the tests want them.
+class DefaultSignals : public testing::Environment {
+  void SetUp() override {
+    for (int Signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE,
+                       SIGTSTP, SIGCONT, SIGCHLD, SIGXFSZ})
+      signal(Signal, SIG_DFL);
+    sigset_t None;
+    sigemptyset(&None);
+    sigprocmask(SIG_SETMASK, &None, nullptr);
+  }
+};
+const testing::Environment *const TheEnvironment =
+    testing::AddGlobalTestEnvironment(new DefaultSignals);
+
+/// Waits until Condition holds, but not forever.
+template <typename Function> bool waitUntil(Function Condition) {
+  for (int I = 0; I < 10000; ++I) {
+    if (Condition())
+      return true;
+    usleep(1000);
+  }
+  return false;
+}
+
 class SupervisorTest : public testing::Test {
 protected:
   SupervisorTest()
@@ -112,7 +137,7 @@ TEST_F(SupervisorTest, ProgramSeesOnlyInheritedDescriptors) {
 }
 
 TEST_F(SupervisorTest, ProgramHasTheOldSignalState) {
-  // SigBlk and SigIgn of the program are those of this process before.
+  // Nothing was blocked or ignored before (DefaultSignals).
   std::string File = scratch("signals");
   ASSERT_EQ(
       run({"sh", "-c", "grep -E 'SigBlk|SigIgn' /proc/self/status >" + File})
@@ -179,11 +204,11 @@ TEST_F(SupervisorTest, SecondInterruptEndsTheRecording) {
   std::thread Sender([&] {
     waitFor(Ready);
     kill(getpid(), SIGINT);
-    while (C.Interrupts == 0)
-      usleep(1000);
+    if (!waitUntil([&] { return C.Interrupts != 0; }))
+      kill(S->process(), SIGKILL);
     kill(getpid(), SIGINT);
-    while (C.Ends == 0)
-      usleep(1000);
+    if (!waitUntil([&] { return C.Ends != 0; }))
+      kill(S->process(), SIGKILL);
     C.Ended = true;
   });
   ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
@@ -203,8 +228,8 @@ TEST_F(SupervisorTest, KillsAProgramWhoseRecorderDoesNotAnswer) {
   std::thread Sender([&] {
     waitFor(Ready);
     kill(getpid(), SIGINT);
-    while (C.Interrupts == 0)
-      usleep(1000);
+    if (!waitUntil([&] { return C.Interrupts != 0; }))
+      kill(S->process(), SIGKILL);
     kill(getpid(), SIGINT);
   });
   ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));

@@ -13,8 +13,10 @@ static constexpr size_t GatherBytes = 64 << 10;
 /// full disk costs little of a trace, and checkpoints little of the disk.
 static constexpr uint64_t CheckpointGrowth = 2 << 20;
 
-DatabaseBuilder::DatabaseBuilder(MemoryImage &Image, std::unique_ptr<TraceWriter> W,
-                                 unsigned CheckpointBlocks, double CheckpointSeconds)
+DatabaseBuilder::DatabaseBuilder(MemoryImage &Image,
+                                 std::unique_ptr<TraceWriter> W,
+                                 unsigned CheckpointBlocks,
+                                 double CheckpointSeconds)
     : Writer(std::move(W)), Image(Image), Pages(Image, *Writer),
       CheckpointBlocks(CheckpointBlocks), CheckpointTime(CheckpointSeconds),
       LastCheckpoint(std::chrono::steady_clock::now()) {}
@@ -23,7 +25,8 @@ void DatabaseBuilder::append(PieceType Type, uint64_t Key, ByteWriter &Bytes) {
   Others.push_back({Type, Writer->append(Type, Key, Bytes.take()), Key});
 }
 
-void DatabaseBuilder::appendJson(PieceType Type, uint64_t Key, json::Object Value) {
+void DatabaseBuilder::appendJson(PieceType Type, uint64_t Key,
+                                 json::Object Value) {
   std::string Text;
   raw_string_ostream(Text) << json::Value(std::move(Value));
   ByteWriter Bytes;
@@ -75,7 +78,8 @@ void DatabaseBuilder::flushTimeline() {
 }
 
 void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
-                               SequenceCoder &Sequence, ArrayRef<uint8_t> Opaque) {
+                               SequenceCoder &Sequence,
+                               ArrayRef<uint8_t> Opaque) {
   BlockNumber N = nextBlock();
   Pages.endBlock(N, Head);
   Image.endBlock();
@@ -99,7 +103,8 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
     flushDefinitions();
   if (Timeline.size() >= GatherBytes)
     flushTimeline();
-  uint64_t Since = Sum.Blocks - (Checkpoints.empty() ? 0 : Checkpoints.back().Blocks);
+  uint64_t Since =
+      Sum.Blocks - (Checkpoints.empty() ? 0 : Checkpoints.back().Blocks);
   uint64_t Growth = Writer->rawBytes() - CheckpointBytes;
   // The first comes early: from then on a full disk leaves a readable trace.
   if (Checkpoints.empty() || Since >= CheckpointBlocks || Pages.wantsClose() ||
@@ -111,7 +116,8 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
 
 void DatabaseBuilder::idle() {
   uint64_t Done = Checkpoints.empty() ? 0 : Checkpoints.back().Blocks;
-  if (Sum.Blocks > Done && std::chrono::steady_clock::now() - LastCheckpoint >= CheckpointTime)
+  if (Sum.Blocks > Done &&
+      std::chrono::steady_clock::now() - LastCheckpoint >= CheckpointTime)
     checkpoint();
 }
 
@@ -121,14 +127,16 @@ void DatabaseBuilder::checkpoint() {
   flushTimeline();
   // What end and directory would take, generously.
   Writer->setReserve((1 << 20) + 64 * Sum.Blocks + 100 * Pages.chunkCount());
-  appendJson(PieceType::Checkpoint, Sum.Blocks,
-             json::Object{{"blocks", Sum.Blocks}, {"instructions", Sum.Instructions}});
+  appendJson(
+      PieceType::Checkpoint, Sum.Blocks,
+      json::Object{{"blocks", Sum.Blocks}, {"instructions", Sum.Instructions}});
   Checkpoints.push_back(Sum);
   CheckpointBytes = Writer->rawBytes();
   LastCheckpoint = std::chrono::steady_clock::now();
 }
 
-Error DatabaseBuilder::complete(json::Object End, const Totals &T, uint64_t Pieces) {
+Error DatabaseBuilder::complete(json::Object End, const Totals &T,
+                                uint64_t Pieces) {
   appendJson(PieceType::End, 0, std::move(End));
   if (Error E = Writer->flush())
     return E;
@@ -148,7 +156,8 @@ Error DatabaseBuilder::complete(json::Object End, const Totals &T, uint64_t Piec
 }
 
 Expected<DatabaseBuilder::Totals> DatabaseBuilder::finish(
-    function_ref<json::Object(const Totals &, std::error_code, StringRef)> End) {
+    function_ref<json::Object(const Totals &, std::error_code, StringRef)>
+        End) {
   if (!Writer->failed())
     checkpoint();
   Error E = Writer->flush();

@@ -14,8 +14,8 @@
 
 namespace chronicle {
 
-/// Everything is handed to the TraceWriter; memory beyond its queue is a table of
-/// about 56 bytes a block and what PageHistory says.
+/// Everything is handed to the TraceWriter; memory beyond its queue is a table
+/// of about 56 bytes a block and what PageHistory says.
 class DatabaseBuilder {
 public:
   DatabaseBuilder(MemoryImage &Image, std::unique_ptr<TraceWriter> Writer,
@@ -24,12 +24,13 @@ public:
   void addRun(const llvm::json::Object &Run);
   void addDefinition(uint32_t Id, llvm::ArrayRef<uint8_t> Definition);
   void addReasonName(uint32_t Reason, llvm::ArrayRef<uint8_t> Name);
-  void addTimeline(Timestamp Time, uint32_t Kind, llvm::ArrayRef<uint8_t> Payload);
+  void addTimeline(Timestamp Time, uint32_t Kind,
+                   llvm::ArrayRef<uint8_t> Payload);
 
-  /// Ends the block: its pages and the block itself. \p Head is complete but for
-  /// the dirty counts.
-  void addBlock(BlockHead Head, const EventsWriter &Events, SequenceCoder &Sequence,
-                llvm::ArrayRef<uint8_t> Opaque);
+  /// Ends the block: its pages and the block itself. \p Head is complete but
+  /// for the dirty counts.
+  void addBlock(BlockHead Head, const EventsWriter &Events,
+                SequenceCoder &Sequence, llvm::ArrayRef<uint8_t> Opaque);
   BlockNumber nextBlock() const { return Blocks.size(); }
   /// Writes a checkpoint if one is due by the clock. For when nothing comes.
   void idle();
@@ -44,12 +45,13 @@ public:
   };
   Totals totals() const { return Sum; }
 
-  /// Completes the file with the end piece that \p End makes. If something could
-  /// not be written, the file is taken back to its last checkpoint, and \p End
-  /// is called (again) with what is left and with the reason.
+  /// Completes the file with the end piece that \p End makes. If something
+  /// could not be written, the file is taken back to its last checkpoint, and
+  /// \p End is called (again) with what is left and with the reason.
   llvm::Expected<Totals>
   finish(llvm::function_ref<llvm::json::Object(const Totals &, std::error_code,
-                                               llvm::StringRef)> End);
+                                               llvm::StringRef)>
+             End);
 
 private:
   void checkpoint();
@@ -57,7 +59,8 @@ private:
   void flushTimeline();
   void append(PieceType Type, uint64_t Key, ByteWriter &Bytes);
   void appendJson(PieceType Type, uint64_t Key, llvm::json::Object Value);
-  llvm::Error complete(llvm::json::Object End, const Totals &T, uint64_t Pieces);
+  llvm::Error complete(llvm::json::Object End, const Totals &T,
+                       uint64_t Pieces);
 
   struct OtherRecord {
     PieceType Type;

@@ -11,14 +11,16 @@ namespace chronicle {
 static constexpr unsigned WaitMilliseconds = 200;
 
 struct Indexer::Impl {
-  Impl(RingReader Ring, std::unique_ptr<TraceWriter> Writer, const IndexerOptions &O)
-      : Ring(Ring),
-        Database(Image, std::move(Writer), O.CheckpointBlocks, O.CheckpointSeconds),
+  Impl(RingReader Ring, std::unique_ptr<TraceWriter> Writer,
+       const IndexerOptions &O)
+      : Ring(Ring), Database(Image, std::move(Writer), O.CheckpointBlocks,
+                             O.CheckpointSeconds),
         Decoder(Image, Database) {}
 
   void step();
   void noteProgress();
-  json::Object endPiece(const EndInfo &Info, const DatabaseBuilder::Totals &Totals,
+  json::Object endPiece(const EndInfo &Info,
+                        const DatabaseBuilder::Totals &Totals,
                         std::error_code Code, StringRef Failure);
 
   RingReader Ring;
@@ -36,13 +38,14 @@ struct Indexer::Impl {
 Indexer::Indexer() = default;
 Indexer::~Indexer() = default;
 
-Expected<std::unique_ptr<Indexer>> Indexer::create(IndexerOptions Options, void *Ring,
-                                                   size_t RingBytes) {
+Expected<std::unique_ptr<Indexer>>
+Indexer::create(IndexerOptions Options, void *Ring, size_t RingBytes) {
   Expected<RingReader> Reader = RingReader::create(Ring, RingBytes);
   if (!Reader)
     return Reader.takeError();
-  auto Writer = TraceWriter::create(Options.Path, Options.Overwrite, Options.Compression,
-                                    Options.Level, Options.Workers);
+  auto Writer =
+      TraceWriter::create(Options.Path, Options.Overwrite, Options.Compression,
+                          Options.Level, Options.Workers);
   if (!Writer)
     return Writer.takeError();
   std::unique_ptr<Indexer> Result(new Indexer());
@@ -80,7 +83,8 @@ void Indexer::Impl::step() {
   noteProgress();
   if (!StreamFailure.empty() || Database.failed())
     Progress.Failed = true;
-  uint32_t Wanted = Decoder.requests() | (Progress.Failed ? CH_REQUEST_STOP : 0);
+  uint32_t Wanted =
+      Decoder.requests() | (Progress.Failed ? CH_REQUEST_STOP : 0);
   if (Wanted & ~Requested)
     Ring.request(Wanted);
   Requested |= Wanted;
@@ -120,7 +124,8 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
   Summary.Code = C.Ended ? C.EndCode : Info.Code;
   if (C.Ended && (C.EndReason == CH_END_EXIT || C.EndReason == CH_END_SIGNAL) &&
       (Info.Signal || Info.ExitStatus)) {
-    Summary.Reason = endReasonName(Info.Signal ? CH_END_SIGNAL : CH_END_EXIT).str();
+    Summary.Reason =
+        endReasonName(Info.Signal ? CH_END_SIGNAL : CH_END_EXIT).str();
     Summary.Code = Info.Signal ? *Info.Signal : *Info.ExitStatus;
   }
   // A successful exec leaves nobody to say so.
@@ -133,13 +138,14 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
     Summary.Failure = "the recorder sent something wrong: " + StreamFailure;
   }
   if (!Failure.empty()) {
-    bool Full = Code == std::errc::no_space_on_device || Code == std::errc::file_too_large ||
-                Code.value() == EDQUOT;
+    bool Full = Code == std::errc::no_space_on_device ||
+                Code == std::errc::file_too_large || Code.value() == EDQUOT;
     Summary.Reason = Full ? "disk-full" : "write-error";
     Summary.Failure = Failure.str();
   }
   if (!Summary.Failure.empty())
-    Summary.Failure += "; the trace ends at instruction " + std::to_string(Totals.Instructions);
+    Summary.Failure += "; the trace ends at instruction " +
+                       std::to_string(Totals.Instructions);
   Summary.Instructions = Totals.Instructions;
   Summary.Executions = Totals.Executions;
   Summary.Blocks = Totals.Blocks;
@@ -182,9 +188,8 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
 
 Expected<IndexSummary> Indexer::finish(const EndInfo &Info) {
   Expected<DatabaseBuilder::Totals> Totals = I->Database.finish(
-      [&](const DatabaseBuilder::Totals &T, std::error_code Code, StringRef Failure) {
-        return I->endPiece(Info, T, Code, Failure);
-      });
+      [&](const DatabaseBuilder::Totals &T, std::error_code Code,
+          StringRef Failure) { return I->endPiece(Info, T, Code, Failure); });
   if (!Totals)
     return Totals.takeError();
   I->Summary.FileBytes = I->Database.bytesWritten();

@@ -6,7 +6,8 @@
 /// the recorded program:
 ///
 ///   auto I = Indexer::create(std::move(Options), Ring, RingBytes);
-///   std::thread T([&] { (*I)->run(); });   // start the program, wait for it ...
+///   std::thread T([&] { (*I)->run(); });   // start the program, wait for it
+///   ...
 ///   (*I)->recorderGone();                  // the process is dead and reaped
 ///   T.join();
 ///   auto Summary = (*I)->finish(End);
@@ -64,8 +65,8 @@ struct EndInfo {
   std::string Reason = "killed";
   uint32_t Code = 0;
   /// How the process ended by wait(2): its exit status, or the signal it died
-  /// of. If given, these rank higher than what the stream's CH_EV_END says of an
-  /// exit or a signal.
+  /// of. If given, these rank higher than what the stream's CH_EV_END says of
+  /// an exit or a signal.
   std::optional<uint32_t> ExitStatus, Signal;
 };
 
@@ -84,8 +85,9 @@ struct IndexSummary {
 /// memory".
 class Indexer {
 public:
-  /// Creates the file and writes its header and run piece. \p Ring is the mapped
-  /// ring, already laid out (header filled in), and must outlive the indexer.
+  /// Creates the file and writes its header and run piece. \p Ring is the
+  /// mapped ring, already laid out (header filled in), and must outlive the
+  /// indexer.
   static llvm::Expected<std::unique_ptr<Indexer>>
   create(IndexerOptions Options, void *Ring, size_t RingBytes);
   /// Without finish() the file is left without directory and end.

@@ -73,7 +73,8 @@ void MemoryImage::write(uint64_t Address, const uint8_t *Bytes, uint64_t Size) {
     uint64_t Part = std::min<uint64_t>(Size, PageSize - Offset);
     Page &P = toWrite(Address / PageSize);
     std::memcpy(P.Data + Offset, Bytes, Part);
-    unsigned First = Offset / GranuleSize, Last = (Offset + Part - 1) / GranuleSize;
+    unsigned First = Offset / GranuleSize,
+             Last = (Offset + Part - 1) / GranuleSize;
     std::memset(P.Dirty + First, 1, Last - First + 1);
     Address += Part;
     Bytes += Part;
@@ -112,14 +113,16 @@ void MemoryImage::read(uint64_t Address, uint8_t *Out, uint64_t Size) const {
   }
 }
 
-bool MemoryImage::equals(uint64_t Address, const uint8_t *Bytes, uint64_t Size) const {
+bool MemoryImage::equals(uint64_t Address, const uint8_t *Bytes,
+                         uint64_t Size) const {
   while (Size) {
     unsigned Offset = Address % PageSize;
     uint64_t Part = std::min<uint64_t>(Size, PageSize - Offset);
     if (const Page *P = toRead(Address / PageSize)) {
       if (std::memcmp(P->Data + Offset, Bytes, Part))
         return false;
-    } else if (!std::all_of(Bytes, Bytes + Part, [](uint8_t B) { return B == 0; })) {
+    } else if (!std::all_of(Bytes, Bytes + Part,
+                            [](uint8_t B) { return B == 0; })) {
       return false;
     }
     Address += Part;
@@ -143,7 +146,8 @@ void MemoryImage::zeroFrames(FrameNumber First, FrameNumber Last) {
     for (const auto &[Frame, P] : Pages)
       if (Frame >= First && Frame <= Last)
         Hit.push_back(P);
-    llvm::sort(Hit, [](const Page *A, const Page *B) { return A->Frame < B->Frame; });
+    llvm::sort(
+        Hit, [](const Page *A, const Page *B) { return A->Frame < B->Frame; });
     for (Page *P : Hit)
       zeroPage(*P);
     return;
@@ -181,7 +185,8 @@ void MemoryImage::dropAliases(uint64_t First, uint64_t Last) {
   }
 }
 
-void MemoryImage::map(uint64_t Address, uint64_t Size, uint32_t Object, uint64_t Offset) {
+void MemoryImage::map(uint64_t Address, uint64_t Size, uint32_t Object,
+                      uint64_t Offset) {
   if (!Size)
     return;
   uint64_t First = Address / PageSize, Last = (Address + (Size - 1)) / PageSize;
@@ -193,7 +198,8 @@ void MemoryImage::map(uint64_t Address, uint64_t Size, uint32_t Object, uint64_t
   }
   zeroFrames(First, Last);
   if (Object)
-    Aliases[First] = {Last, SharedFrames + (uint64_t(Object) << SharedObjectShift) +
+    Aliases[First] = {Last, SharedFrames +
+                                (uint64_t(Object) << SharedObjectShift) +
                                 Offset / PageSize};
 }
 

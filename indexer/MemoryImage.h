@@ -26,7 +26,7 @@ struct Page {
   uint8_t Dirty[GranulesPerPage];
   FrameNumber Frame;
   std::unique_ptr<PageChunkWriter> Chunk; ///< open, or null
-  bool Listed; ///< in the block's list of pages
+  bool Listed;                            ///< in the block's list of pages
   bool Zeroed; ///< became zero in this block; Dirty counts from then
   bool Fresh;  ///< came to be in this block: zero before it
 };
@@ -40,8 +40,8 @@ public:
   ~MemoryImage();
 
   /// A store of 1 to 32 bytes; none if the address is CH_NO_ADDRESS.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void store(uint64_t Address, const uint8_t *Bytes,
-                                          unsigned Size) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void store(uint64_t Address,
+                                          const uint8_t *Bytes, unsigned Size) {
     uint64_t Vpn = Address / PageSize;
     unsigned Offset = Address % PageSize;
     const Translation &T = Cache[Vpn % CacheSize];
@@ -77,8 +77,8 @@ public:
   void read(uint64_t Address, uint8_t *Out, uint64_t Size) const;
   bool equals(uint64_t Address, const uint8_t *Bytes, uint64_t Size) const;
 
-  /// A new mapping of private memory (Object 0), or of a shared object from byte
-  /// Offset on. Private frames in the range become zero.
+  /// A new mapping of private memory (Object 0), or of a shared object from
+  /// byte Offset on. Private frames in the range become zero.
   void map(uint64_t Address, uint64_t Size, uint32_t Object, uint64_t Offset);
   void unmap(uint64_t Address, uint64_t Size) { map(Address, Size, 0, 0); }
 

@@ -26,7 +26,8 @@ void ModuleList::mapped(const ch_ev_map &Map, StringRef Path, Timestamp Time) {
     return;
   // The mapping that this belongs to is the last one below it.
   for (Module &M : llvm::reverse(Modules))
-    if (M.Device == Map.device && M.Inode == Map.inode && M.Address <= Map.address) {
+    if (M.Device == Map.device && M.Inode == Map.inode &&
+        M.Address <= Map.address) {
       M.Executable = true;
       return;
     }
@@ -50,7 +51,8 @@ void ModuleList::readElf(Module &M, const MemoryImage &Image) {
   M.Elf = true;
   uint64_t Low = UINT64_MAX, High = 0;
   std::vector<Elf64_Phdr> Segments(std::min<unsigned>(Header.e_phnum, 128));
-  Image.read(M.Address + Header.e_phoff, reinterpret_cast<uint8_t *>(Segments.data()),
+  Image.read(M.Address + Header.e_phoff,
+             reinterpret_cast<uint8_t *>(Segments.data()),
              Segments.size() * sizeof(Elf64_Phdr));
   for (const Elf64_Phdr &S : Segments)
     if (S.p_type == PT_LOAD) {
@@ -76,7 +78,8 @@ void ModuleList::readElf(Module &M, const MemoryImage &Image) {
         break;
       if (Note.n_type == NT_GNU_BUILD_ID && Note.n_namesz == 4 &&
           !std::memcmp(Bytes.data() + Name, "GNU", 4))
-        M.BuildId = toHex(ArrayRef(Bytes).slice(Value, Note.n_descsz), /*LowerCase=*/true);
+        M.BuildId = toHex(ArrayRef(Bytes).slice(Value, Note.n_descsz),
+                          /*LowerCase=*/true);
       At = alignTo(End, Align);
     }
   }

@@ -15,9 +15,9 @@
 
 namespace chronicle {
 
-/// A module is a file mapped from its start whose contents are an ELF image, and
-/// of which something is mapped executable. Reads only the recorded memory: the
-/// file may be another by now.
+/// A module is a file mapped from its start whose contents are an ELF image,
+/// and of which something is mapped executable. Reads only the recorded memory:
+/// the file may be another by now.
 class ModuleList {
 public:
   void mapped(const ch_ev_map &Map, llvm::StringRef Path, Timestamp Time);

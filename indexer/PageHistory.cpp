@@ -52,7 +52,8 @@ void PageHistory::endBlock(BlockNumber N, BlockHead &Head) {
 }
 
 bool PageHistory::wantsClose() const {
-  return OpenBytes > std::max(OpenBytesFloor, Image.pageCount() * (PageSize / 2));
+  return OpenBytes >
+         std::max(OpenBytesFloor, Image.pageCount() * (PageSize / 2));
 }
 
 void PageHistory::record(const PageChunkWriter &Chunk, uint64_t Index) {
@@ -73,7 +74,8 @@ void PageHistory::close(Page &P) {
   Out.v(1);
   P.Chunk->encode(Out);
   record(*P.Chunk, 0);
-  Records.back().Piece = uint32_t(Writer.append(PieceType::Pages, 1, Out.take()));
+  Records.back().Piece =
+      uint32_t(Writer.append(PieceType::Pages, 1, Out.take()));
   OpenBytes -= P.Chunk->capacity();
   P.Chunk.reset();
 }
@@ -84,12 +86,14 @@ void PageHistory::closeAll() {
     if (P.Chunk)
       Open.push_back(&P);
   });
-  llvm::sort(Open, [](const Page *A, const Page *B) { return A->Frame < B->Frame; });
+  llvm::sort(Open,
+             [](const Page *A, const Page *B) { return A->Frame < B->Frame; });
   for (size_t I = 0; I < Open.size();) {
     ByteWriter Chunks;
     size_t FirstRecord = Records.size();
-    for (; I < Open.size() && (Chunks.empty() ||
-                               Chunks.size() + Open[I]->Chunk->size() <= GroupBytes);
+    for (; I < Open.size() &&
+           (Chunks.empty() ||
+            Chunks.size() + Open[I]->Chunk->size() <= GroupBytes);
          ++I) {
       Open[I]->Chunk->encode(Chunks);
       record(*Open[I]->Chunk, Records.size() - FirstRecord);

@@ -18,14 +18,15 @@ namespace chronicle {
 /// ones about 50 bytes a chunk.
 class PageHistory {
 public:
-  /// A chunk is closed when its bytes exceed this: what a reader must decompress
-  /// for one page.
+  /// A chunk is closed when its bytes exceed this: what a reader must
+  /// decompress for one page.
   static constexpr size_t ChunkBytes = 24 << 10;
   /// Small chunks share a piece up to this size.
   static constexpr size_t GroupBytes = 64 << 10;
   static constexpr uint64_t OpenBytesFloor = 32u << 20;
 
-  PageHistory(MemoryImage &Image, TraceWriter &Writer) : Image(Image), Writer(Writer) {}
+  PageHistory(MemoryImage &Image, TraceWriter &Writer)
+      : Image(Image), Writer(Writer) {}
 
   /// Appends a delta for each page that the block wrote, and counts them.
   void endBlock(BlockNumber N, BlockHead &Head);

@@ -13,7 +13,8 @@ using namespace llvm;
 namespace chronicle {
 
 static uint64_t chunkBytes(const ch_ring_header &H) {
-  return sizeof(ch_chunk_header) + uint64_t(H.run_bytes) + H.event_bytes + H.store_bytes;
+  return sizeof(ch_chunk_header) + uint64_t(H.run_bytes) + H.event_bytes +
+         H.store_bytes;
 }
 
 Expected<RingReader> RingReader::create(void *Memory, size_t Bytes) {
@@ -25,11 +26,13 @@ Expected<RingReader> RingReader::create(void *Memory, size_t Bytes) {
   if (H.magic != CH_RING_MAGIC)
     return createStringError("the ring has no header");
   if (H.version != CH_STREAM_VERSION)
-    return createStringError("the recorder's stream has version %u, the indexer reads %u",
-                             unsigned(H.version), CH_STREAM_VERSION);
+    return createStringError(
+        "the recorder's stream has version %u, the indexer reads %u",
+        unsigned(H.version), CH_STREAM_VERSION);
   uint64_t Room = Bytes - CH_RING_HEADER_SIZE;
-  if (!H.chunk_count || H.store_bytes > Room || chunkBytes(H) > H.chunk_stride ||
-      H.chunk_stride > Room / H.chunk_count || H.run_bytes % 8 || H.event_bytes % 8)
+  if (!H.chunk_count || H.store_bytes > Room ||
+      chunkBytes(H) > H.chunk_stride || H.chunk_stride > Room / H.chunk_count ||
+      H.run_bytes % 8 || H.event_bytes % 8)
     return createStringError("the ring's layout makes no sense");
   R.Chunks = static_cast<uint8_t *>(Memory) + CH_RING_HEADER_SIZE;
   R.Consumed = H.consumed;
@@ -48,7 +51,8 @@ bool RingReader::wait(unsigned Milliseconds) {
   Published = __atomic_load_n(&Header->published, __ATOMIC_SEQ_CST);
   if (Published == Consumed) {
     timespec Time = {Milliseconds / 1000, long(Milliseconds % 1000) * 1000000};
-    ::syscall(SYS_futex, &Header->published, FUTEX_WAIT, Consumed, &Time, nullptr, 0);
+    ::syscall(SYS_futex, &Header->published, FUTEX_WAIT, Consumed, &Time,
+              nullptr, 0);
   }
   __atomic_store_n(&Header->indexer_waits, 0, __ATOMIC_SEQ_CST);
   return __atomic_load_n(&Header->published, __ATOMIC_ACQUIRE) != Consumed;
@@ -58,8 +62,8 @@ Expected<RingChunk> RingReader::chunk() const {
   const uint8_t *Slot = slot();
   ch_chunk_header C;
   std::memcpy(&C, Slot, sizeof(C));
-  if (C.run_words > Header->run_bytes / 4 || C.event_used > Header->event_bytes ||
-      C.store_used > Header->store_bytes)
+  if (C.run_words > Header->run_bytes / 4 ||
+      C.event_used > Header->event_bytes || C.store_used > Header->store_bytes)
     return createStringError("a chunk claims more than it has room for");
   RingChunk Result;
   Slot += sizeof(C);
@@ -81,7 +85,8 @@ void RingReader::release() {
               std::min(uint64_t(C.run_words) * 4, uint64_t(Header->run_bytes)));
   __atomic_store_n(&Header->consumed, ++Consumed, __ATOMIC_SEQ_CST);
   if (__atomic_exchange_n(&Header->recorder_waits, 0, __ATOMIC_SEQ_CST))
-    ::syscall(SYS_futex, &Header->consumed, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    ::syscall(SYS_futex, &Header->consumed, FUTEX_WAKE, INT_MAX, nullptr,
+              nullptr, 0);
 }
 
 RingChunk RingReader::unfinished() const {

@@ -38,12 +38,14 @@ struct StreamDecoder::Cursor {
       return createStringError("an event is missing");
     auto H = fixedPart<ch_event_header>(Events);
     Events = Events.drop_front(sizeof(H));
-    if (H.kind == 0 || H.kind >= EventKindCount || H.size < eventFixedSize(H.kind) ||
-        H.size > Events.size())
-      return createStringError("an event of kind %u and %u bytes makes no sense",
-                               unsigned(H.kind), unsigned(H.size));
+    if (H.kind == 0 || H.kind >= EventKindCount ||
+        H.size < eventFixedSize(H.kind) || H.size > Events.size())
+      return createStringError(
+          "an event of kind %u and %u bytes makes no sense", unsigned(H.kind),
+          unsigned(H.size));
     ArrayRef<uint8_t> Payload = Events.take_front(H.size);
-    Events = Events.drop_front(std::min<size_t>(alignTo(H.size, 8), Events.size()));
+    Events =
+        Events.drop_front(std::min<size_t>(alignTo(H.size, 8), Events.size()));
     return std::make_pair(uint32_t(H.kind), Payload);
   }
 };
@@ -91,45 +93,65 @@ Error StreamDecoder::decode(const RingChunk &Chunk) {
   return Error::success();
 }
 
+/// Runs of plain superblocks, up to the first word that needs more thought.
+/// What it reads again and again is in locals: a store through a byte pointer
+/// could change any member, as far as a compiler knows.
+const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
+                                         const uint32_t *End, Cursor &At) {
+  constexpr ptrdiff_t Ahead = 12, Near = 6;
+  const SuperblockTable::View Table = Superblocks.view();
+  const uint8_t *Slots = At.Slots, *SlotsEnd = At.SlotsEnd;
+  uint64_t Passed = 0;
+  const uint32_t *First = Word;
+  for (; Word != End; ++Word) {
+    if (LLVM_LIKELY(End - Word > Ahead)) {
+      Table.prefetchEntry(CH_RUN_ID(Word[Ahead]));
+      uint32_t Soon = Word[Near];
+      uint32_t Symbol =
+          Table.entry(CH_RUN_ID(Soon)).FirstExit + CH_RUN_ORDINAL(Soon) - 1;
+      Table.prefetchExit(Symbol);
+      Sequence.prefetch(Symbol);
+    }
+    uint32_t Id = CH_RUN_ID(*Word), Ordinal = CH_RUN_ORDINAL(*Word);
+    const SuperblockTable::Entry S = Table.entry(Id);
+    if (LLVM_UNLIKELY(Ordinal - 1u >= S.Ordinals ||
+                      size_t(SlotsEnd - Slots) < S.SlotBytes))
+      break;
+    uint32_t Symbol = S.FirstExit + Ordinal - 1;
+    const SuperblockTable::Exit X = Table.exit(Symbol);
+    if (LLVM_LIKELY(S.Path == SuperblockTable::StoresOnly)) {
+      const uint8_t *Slot = Slots;
+      const uint8_t *Size = Table.storeSizes(S);
+      for (unsigned N = X.Facts; N; --N, ++Size) {
+        unsigned Bytes = *Size;
+        if (LLVM_LIKELY(Bytes))
+          Image.store(endian::read64le(Slot), Slot + 8, Bytes);
+        Slot += LLVM_LIKELY(Bytes <= 8) ? CH_SLOT_SIZE
+                                        : CH_ACCESS_SLOTS(Bytes) * CH_SLOT_SIZE;
+      }
+    } else {
+      // Events that it makes need to know where they are.
+      Executions += Word - First;
+      First = Word;
+      applyGeneral(Table.facts(S), X.Facts, Slots);
+    }
+    Slots += S.SlotBytes;
+    Passed += X.Instructions;
+    Sequence.add(Symbol);
+  }
+  Executions += Word - First;
+  Instructions += Passed;
+  At.Slots = Slots;
+  return Word;
+}
+
 Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
   Cursor At{Chunk.Events, Chunk.Stores.begin(), Chunk.Stores.end()};
-  // Members would be reloaded after every store through a byte pointer.
-  uint64_t Passed = Instructions, Runs = Executions;
   const uint32_t *Word = Chunk.Run.begin(), *End = Chunk.Run.end();
-  auto Sync = [&] {
-    Instructions = Passed;
-    Executions = Runs;
-  };
-  for (; Word != End; ++Word) {
+  while ((Word = decodeRun(Word, End, At)) != End) {
     uint32_t Id = CH_RUN_ID(*Word), Ordinal = CH_RUN_ORDINAL(*Word);
-    const SuperblockTable::Entry &S = Superblocks[Id];
-    if (LLVM_LIKELY(Ordinal - 1u < S.Ordinals)) {
-      if (LLVM_UNLIKELY(size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)) {
-        Sync();
-        return createStringError("the slots of superblock %u are missing", Id);
-      }
-      uint32_t Symbol = S.FirstExit + Ordinal - 1;
-      const SuperblockTable::Exit &X = Superblocks.exit(Symbol);
-      if (LLVM_LIKELY(S.Path == SuperblockTable::StoresOnly)) {
-        const uint8_t *Slot = At.Slots;
-        const uint8_t *Size = Superblocks.storeSizes(S);
-        for (unsigned N = X.Facts; N; --N, ++Size) {
-          Image.store(endian::read64le(Slot), Slot + 8, *Size);
-          Slot += LLVM_LIKELY(*Size <= 8) ? CH_SLOT_SIZE
-                                          : CH_ACCESS_SLOTS(*Size) * CH_SLOT_SIZE;
-        }
-      } else {
-        Sync();
-        applyGeneral(Superblocks.facts(S), X.Facts, At.Slots);
-      }
-      At.Slots += S.SlotBytes;
-      Passed += X.Instructions;
-      Sequence.add(Symbol);
-      ++Runs;
-      continue;
-    }
-
-    Sync();
+    const SuperblockTable::Entry S = Superblocks[Id];
+    ++Word;
     if (Id == CH_RUN_EVENT) {
       auto Record = At.next();
       if (!Record)
@@ -140,10 +162,15 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
     }
     if (S.Path == SuperblockTable::Undefined)
       return createStringError("superblock %u ran but was never defined", Id);
+    auto Missing = [&] {
+      return createStringError("the slots of superblock %u are missing", Id);
+    };
+    if (Ordinal - 1u < S.Ordinals)
+      return Missing();
     if (Ordinal != CH_ORDINAL_FAULT)
-      return createStringError("superblock %u left by exit %u, which it has not", Id,
-                               Ordinal);
-    if (++Word == End || CH_RUN_ID(*Word) != CH_RUN_EVENT)
+      return createStringError(
+          "superblock %u left by exit %u, which it has not", Id, Ordinal);
+    if (Word == End || CH_RUN_ID(*Word++) != CH_RUN_EVENT)
       return createStringError("a fault in superblock %u is not described", Id);
     auto Record = At.next();
     if (!Record)
@@ -151,22 +178,21 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
     if (Record->first != CH_EV_FAULT)
       return createStringError("a fault in superblock %u is not described", Id);
     uint64_t Rip = fixedPart<ch_ev_fault>(Record->second).rip;
-    std::optional<SuperblockTable::FaultPoint> Point = Superblocks.faultPoint(Id, Rip);
+    std::optional<SuperblockTable::FaultPoint> Point =
+        Superblocks.faultPoint(Id, Rip);
     if (!Point)
       return createStringError("superblock %u faulted at 0x%" PRIx64
                                ", where it has no instruction",
                                Id, Rip);
     if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
-      return createStringError("the slots of superblock %u are missing", Id);
+      return Missing();
     applyGeneral(Superblocks.facts(S), Point->Facts, At.Slots);
     At.Slots += S.SlotBytes;
-    Passed += Point->Instructions;
+    Instructions += Point->Instructions;
     Sequence.add(S.FirstExit);
-    ++Runs;
-    Sync();
+    ++Executions;
     addEvent(CH_EV_FAULT, Record->second);
   }
-  Sync();
   return Error::success();
 }
 
@@ -182,13 +208,16 @@ void StreamDecoder::applyGeneral(const SlotFact *Facts, unsigned Count,
       uint64_t Address = endian::read64le(Slot);
       if (Address != CH_NO_ADDRESS &&
           LLVM_UNLIKELY(!Image.equals(Address, Slot + 8, F->Bytes)))
-        outsideWrite(Address, Slot + 8, F->Bytes, CH_FOUND_BY_LOAD, F->Instruction);
+        outsideWrite(Address, Slot + 8, F->Bytes, CH_FOUND_BY_LOAD,
+                     F->Instruction);
       break;
     }
     case SlotKind::Opaque:
     case SlotKind::OpaqueRegisters:
       Opaque.bytes(Slot, F->Bytes);
       Counts.OpaqueByReason[F->Reason] += F->Bytes;
+      break;
+    case SlotKind::StackPointer:
       break;
     case SlotKind::OpaqueMemory: {
       uint64_t Address = endian::read64le(Slot);
@@ -210,8 +239,9 @@ void StreamDecoder::addEvent(uint32_t Kind, ArrayRef<uint8_t> Payload,
   ++Counts.EventsByKind[Kind];
 }
 
-void StreamDecoder::outsideWrite(uint64_t Address, const uint8_t *Bytes, uint32_t Size,
-                                 uint32_t FoundBy, uint32_t Instruction) {
+void StreamDecoder::outsideWrite(uint64_t Address, const uint8_t *Bytes,
+                                 uint32_t Size, uint32_t FoundBy,
+                                 uint32_t Instruction) {
   ch_ev_outside_write Event = {};
   Event.address = Address;
   Event.length = Size;
@@ -235,12 +265,15 @@ Error StreamDecoder::decodeEvent(uint32_t Kind, ArrayRef<uint8_t> Payload) {
       return E;
     const SuperblockTable::Entry &S = Superblocks[Id];
     Sequence.setExitCount(Superblocks.exitCount());
-    for (const SlotFact *F = Superblocks.facts(S), *End = Superblocks.factsEnd(); F != End;
-         ++F) {
-      if (F->Kind == SlotKind::Store || F->Kind == SlotKind::Load)
+    for (const SlotFact *F = Superblocks.facts(S),
+                        *End = Superblocks.factsEnd();
+         F != End; ++F) {
+      if (F->Kind == SlotKind::Store || F->Kind == SlotKind::Load ||
+          F->Kind == SlotKind::StackPointer)
         continue;
       if (F->Reason >= MaxReason)
-        return createStringError("an opaque value has the impossible reason %u", F->Reason);
+        return createStringError("an opaque value has the impossible reason %u",
+                                 F->Reason);
       if (F->Reason >= Counts.OpaqueByReason.size())
         Counts.OpaqueByReason.resize(F->Reason + 1);
     }
@@ -338,10 +371,11 @@ Error StreamDecoder::decodeMemory(ArrayRef<uint8_t> Payload) {
 
 void StreamDecoder::decodeMap(ArrayRef<uint8_t> Payload) {
   auto M = fixedPart<ch_ev_map>(Payload);
-  // The stack's growth is reported after it was used, and what it adds was never
-  // written before.
+  // The stack's growth is reported after it was used, and what it adds was
+  // never written before.
   if (!(M.flags & CH_MAP_STACK))
-    Image.map(M.address, M.length, M.flags & CH_MAP_SHARED ? M.object : 0, M.offset);
+    Image.map(M.address, M.length, M.flags & CH_MAP_SHARED ? M.object : 0,
+              M.offset);
   Modules.mapped(M, toStringRef(Payload.drop_front(sizeof(M))).rtrim('\0'),
                  instructions());
 }
@@ -350,14 +384,17 @@ Error StreamDecoder::decodeAudit(ArrayRef<uint8_t> Payload) {
   auto R = fixedPart<ch_ev_range>(Payload);
   ArrayRef<uint8_t> Bytes = Payload.drop_front(sizeof(R));
   if (Bytes.size() < R.length)
-    return createStringError("an audit of 0x%" PRIx64 " is cut off", uint64_t(R.address));
+    return createStringError("an audit of 0x%" PRIx64 " is cut off",
+                             uint64_t(R.address));
   ++Counts.EventsByKind[CH_EV_AUDIT];
   Bytes = Bytes.take_front(R.length);
   if (Image.equals(R.address, Bytes.data(), Bytes.size()))
     return Error::success();
-  // Runs of granules that differ; the same write may have left bytes as they were.
+  // Runs of granules that differ; the same write may have left bytes as they
+  // were.
   auto Step = [&](size_t At) {
-    return std::min<size_t>(Bytes.size(), At + GranuleSize - (R.address + At) % GranuleSize);
+    return std::min<size_t>(Bytes.size(),
+                            At + GranuleSize - (R.address + At) % GranuleSize);
   };
   for (size_t At = 0; At < Bytes.size();) {
     size_t Start = At;
@@ -365,8 +402,8 @@ Error StreamDecoder::decodeAudit(ArrayRef<uint8_t> Payload) {
            !Image.equals(R.address + At, Bytes.data() + At, Step(At) - At))
       At = Step(At);
     if (At > Start)
-      outsideWrite(R.address + Start, Bytes.data() + Start, uint32_t(At - Start),
-                   CH_FOUND_BY_AUDIT, 0);
+      outsideWrite(R.address + Start, Bytes.data() + Start,
+                   uint32_t(At - Start), CH_FOUND_BY_AUDIT, 0);
     else
       At = Step(At);
   }
@@ -383,7 +420,8 @@ StringRef StreamDecoder::reasonName(uint32_t Reason) const {
   case CH_REASON_OTHER:
     return "other";
   }
-  return Reason < ReasonNames.size() ? StringRef(ReasonNames[Reason]) : StringRef();
+  return Reason < ReasonNames.size() ? StringRef(ReasonNames[Reason])
+                                     : StringRef();
 }
 
 } // namespace chronicle

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Takes chunks of the stream apart and applies them: stores to the memory image,
-/// superblocks to the sequence, events to the block.
+/// Takes chunks of the stream apart and applies them: stores to the memory
+/// image, superblocks to the sequence, events to the block.
 
 #ifndef CHRONICLE_INDEXER_STREAMDECODER_H
 #define CHRONICLE_INDEXER_STREAMDECODER_H
@@ -56,6 +56,8 @@ public:
 
 private:
   struct Cursor;
+  const uint32_t *decodeRun(const uint32_t *Word, const uint32_t *End,
+                            Cursor &At);
   llvm::Error decodeWords(const RingChunk &Chunk);
   llvm::Error decodeEvent(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload);
   llvm::Error decodeMemory(llvm::ArrayRef<uint8_t> Payload);
@@ -65,7 +67,8 @@ private:
                 llvm::ArrayRef<uint8_t> More = {});
   void outsideWrite(uint64_t Address, const uint8_t *Bytes, uint32_t Size,
                     uint32_t FoundBy, uint32_t Instruction);
-  void applyGeneral(const SlotFact *Facts, unsigned Count, const uint8_t *Slots);
+  void applyGeneral(const SlotFact *Facts, unsigned Count,
+                    const uint8_t *Slots);
   void beginBlock();
 
   MemoryImage &Image;

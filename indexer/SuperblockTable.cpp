@@ -22,17 +22,21 @@ Error SuperblockTable::define(uint32_t Id, ArrayRef<uint8_t> Definition) {
   if (E.Ordinals > CH_MAX_ORDINAL || F->Header.Slots > CH_MAX_SLOTS)
     return createStringError("superblock %u is too large", Id);
   E.Path = llvm::all_of(F->Slots,
-                        [](const SlotFact &S) { return S.Kind == SlotKind::Store; })
+                        [](const SlotFact &S) {
+                          return S.Kind == SlotKind::Store ||
+                                 S.Kind == SlotKind::StackPointer;
+                        })
                ? StoresOnly
                : General;
   for (unsigned Ordinal = 1; Ordinal <= E.Ordinals; ++Ordinal)
     Exits.push_back({F->InstructionsAt[Ordinal], F->SlotFactsAt[Ordinal]});
   for (const SlotFact &S : F->Slots) {
     Facts.push_back(S);
-    Sizes.push_back(uint8_t(S.Bytes));
+    Sizes.push_back(S.Kind == SlotKind::Store ? uint8_t(S.Bytes) : 0);
   }
   Places.push_back({F->Header.Address, uint32_t(Lengths.size()),
-                    uint16_t(F->Header.Instructions), uint16_t(F->Slots.size())});
+                    uint16_t(F->Header.Instructions),
+                    uint16_t(F->Slots.size())});
   llvm::append_range(Lengths, F->InstructionLength);
   Entries.push_back(E);
   return Error::success();

@@ -38,14 +38,50 @@ public:
   const Entry &operator[](uint32_t Id) const {
     return Entries[Id < Entries.size() ? Id : 0];
   }
-  const Exit &exit(uint32_t Number) const { return Exits[Number]; }
-  const SlotFact *facts(const Entry &E) const { return Facts.data() + E.FirstFact; }
+  const SlotFact *facts(const Entry &E) const {
+    return Facts.data() + E.FirstFact;
+  }
   /// The end of the facts of the superblock defined last.
   const SlotFact *factsEnd() const { return Facts.data() + Facts.size(); }
-  /// Bytes of each store of a StoresOnly superblock.
-  const uint8_t *storeSizes(const Entry &E) const { return Sizes.data() + E.FirstFact; }
   uint32_t count() const { return Entries.size() - 1; }
   uint32_t exitCount() const { return Exits.size(); }
+
+  /// The same for a stretch in which nothing is defined, without the vectors in
+  /// between.
+  class View {
+  public:
+    const Entry &entry(uint32_t Id) const {
+      return Entries[Id < Count ? Id : 0];
+    }
+    const Exit &exit(uint32_t Number) const { return Exits[Number]; }
+    const SlotFact *facts(const Entry &E) const { return Facts + E.FirstFact; }
+    /// Bytes of each store of a StoresOnly superblock; 0 is a stack pointer.
+    const uint8_t *storeSizes(const Entry &E) const {
+      return Sizes + E.FirstFact;
+    }
+    /// Ask for what will be needed soon; the number may be nonsense.
+    void prefetchEntry(uint32_t Id) const { __builtin_prefetch(Entries + Id); }
+    void prefetchExit(uint32_t Number) const {
+      __builtin_prefetch(Exits + Number);
+    }
+
+  private:
+    friend class SuperblockTable;
+    const Entry *Entries;
+    const Exit *Exits;
+    const SlotFact *Facts;
+    const uint8_t *Sizes;
+    uint32_t Count;
+  };
+  View view() const {
+    View V;
+    V.Entries = Entries.data();
+    V.Exits = Exits.data();
+    V.Facts = Facts.data();
+    V.Sizes = Sizes.data();
+    V.Count = uint32_t(Entries.size());
+    return V;
+  }
 
   struct FaultPoint {
     uint32_t Instructions; ///< complete before the fault
@@ -66,7 +102,7 @@ private:
   std::vector<Entry> Entries;
   std::vector<Exit> Exits;
   std::vector<SlotFact> Facts;
-  std::vector<uint8_t> Sizes; ///< parallel to Facts
+  std::vector<uint8_t> Sizes; ///< parallel to Facts; stores only
   std::vector<Place> Places;
   std::vector<uint8_t> Lengths; ///< of instructions
 };

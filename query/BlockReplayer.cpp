@@ -66,7 +66,8 @@ std::string describeDifference(const uint8_t *Found, const uint8_t *Expected) {
 
 BlockReplayer::BlockReplayer(ReplayMemory &Memory, ProgramCache &Programs,
                              const ExitTable &Exits)
-    : Memory(Memory), Programs(Programs), Exits(Exits), Machine(Memory) {}
+    : Memory(Memory), Programs(Programs), Exits(Exits), Machine(Memory),
+      Facts(Exits.size()) {}
 
 void BlockReplayer::start(const Block &Block) {
   B = &Block;
@@ -76,6 +77,7 @@ void BlockReplayer::start(const Block &Block) {
   Current = 0;
   LastSuperblock = 0;
   LastAddress = 0;
+  WrongExit = 0;
   Inside = false;
   Stopped.clear();
   Pending.clear();
@@ -324,9 +326,8 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
     FaultRip = F->rip;
     int Index = Program.instructionAt(FaultRip);
     if (Index < 0)
-      return mismatch(
-          formatv("a fault at {0:x}, which this superblock does not have",
-                  FaultRip));
+      return mismatch(formatv(
+          "a fault at {0:x}, which this superblock does not have", FaultRip));
     Passed = static_cast<uint32_t>(Index);
   }
 
@@ -360,23 +361,63 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
       Expected = Interpreter::Stopped;
     }
   }
-  if (LLVM_UNLIKELY(Ordinal == Interpreter::OutOfOpaque))
-    return mismatch("the block has too few opaque bytes");
   if (LLVM_UNLIKELY(Ordinal != Expected))
-    return mismatch("left by exit " + Twine(Ordinal) + ", in the recorded run by "
-                    + Twine(Expected));
+    return wrongExit(Ordinal, Expected);
+  if (!Faults)
+    Facts[Exit] = {&Program, LastAddress, Expected, Passed};
   Inside = false;
   Time = Start + Passed;
   ++Execution;
   return true;
 }
 
+/// Runs whole superblocks as long as nothing is special: no event, no stop
+/// inside, nothing unexpected. Whatever stops it is left to execute().
+void BlockReplayer::runPlain(Timestamp T) {
+  if (Inside || !Pending.empty() || Current == 0)
+    return;
+  uint64_t Limit = B->Symbols.size();
+  if (const Event *E = nextEvent())
+    Limit = std::min(Limit,
+                     E->Kind == CH_EV_FAULT ? E->Execution - 1 : E->Execution);
+  const uint32_t *Symbols = B->Symbols.data();
+  while (Execution < Limit) {
+    const uint32_t Symbol = Symbols[Execution];
+    if (Symbol >= Facts.size())
+      return;
+    const SymbolFacts &S = Facts[Symbol];
+    if (!S.Program || Machine.rip() != S.Address || T - Time < S.Instructions)
+      return;
+    const uint32_t Ordinal =
+        Machine.run(*S.Program, Interpreter::NoStop, Observer);
+    if (LLVM_UNLIKELY(Ordinal != S.Ordinal)) {
+      LastSuperblock = Exits.superblock(Symbol);
+      LastAddress = S.Address;
+      WrongExit = Ordinal;
+      return;
+    }
+    Time += S.Instructions;
+    ++Execution;
+  }
+}
+
+bool BlockReplayer::wrongExit(uint32_t Ordinal, uint32_t Expected) {
+  if (Ordinal == Interpreter::OutOfOpaque)
+    return mismatch("the block has too few opaque bytes");
+  return mismatch("left by exit " + Twine(Ordinal) +
+                  ", in the recorded run by " + Twine(Expected));
+}
+
 bool BlockReplayer::runTo(Timestamp T) {
   while (true) {
     if (!Inside && !applyEvents())
       return false;
-    if (Execution == B->Symbols.size() || (T <= Time && !Inside) ||
-        (Inside && T == Time))
+    runPlain(T);
+    if (WrongExit)
+      return wrongExit(WrongExit, Exits.ordinal(B->Symbols[Execution]));
+    if (const Event *E = nextEvent(); E && !Inside && E->Execution <= Execution)
+      continue;
+    if (Execution == B->Symbols.size() || T <= Time)
       return true;
     bool Reached = false;
     if (!execute(T, Reached))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Replays one block: its superblocks in the recorded order, with what came from
-/// outside in between.
+/// Replays one block: its superblocks in the recorded order, with what came
+/// from outside in between.
 
 #ifndef CHRONICLE_QUERY_BLOCKREPLAYER_H
 #define CHRONICLE_QUERY_BLOCKREPLAYER_H
@@ -17,8 +17,8 @@
 
 namespace chronicle {
 
-/// What a symbol means: which superblock, left by which exit. Four bytes an exit
-/// and a superblock; made once a trace.
+/// What a symbol means: which superblock, left by which exit. Four bytes an
+/// exit and a superblock; made once a trace.
 class ExitTable {
 public:
   explicit ExitTable(const TraceReader &Trace);
@@ -72,8 +72,8 @@ public:
 
   /// Goes to the start of a block. The memory must be that of its start.
   void start(const Block &B);
-  /// Runs to the state at T, or to the end of the block if T is beyond. False if
-  /// what was replayed left the recorded path: what follows is meaningless.
+  /// Runs to the state at T, or to the end of the block if T is beyond. False
+  /// if what was replayed left the recorded path: what follows is meaningless.
   bool runTo(Timestamp T);
   bool runToEnd() { return runTo(~Timestamp(0)); }
 
@@ -87,6 +87,15 @@ public:
   size_t opaqueLeft() const { return Machine.opaqueLeft(); }
 
 private:
+  /// What running a symbol takes, at hand after its first time.
+  struct SymbolFacts {
+    const ReplayProgram *Program = nullptr;
+    uint64_t Address = 0;
+    uint32_t Ordinal = 0;
+    uint32_t Instructions = 0;
+  };
+
+  void runPlain(Timestamp T);
   bool applyEvents();
   bool apply(const Event &E);
   bool execute(Timestamp T, bool &Reached);
@@ -95,11 +104,13 @@ private:
   void switchTo(uint32_t Thread);
   uint8_t *stateForChange(uint32_t Thread);
   bool mismatch(const llvm::Twine &What);
+  bool wrongExit(uint32_t Ordinal, uint32_t Expected);
 
   ReplayMemory &Memory;
   ProgramCache &Programs;
   const ExitTable &Exits;
   Interpreter Machine;
+  std::vector<SymbolFacts> Facts; ///< by exit
   const Block *B = nullptr;
   Timestamp Time = 0;
   uint64_t Execution = 0;
@@ -107,6 +118,7 @@ private:
   uint32_t Current = 0;
   uint32_t LastSuperblock = 0;
   uint64_t LastAddress = 0;
+  uint32_t WrongExit = 0; ///< runPlain's: what it left by
   /// Stopped inside the superblock of symbol Execution, at this instruction.
   bool Inside = false;
   uint32_t InsideAt = 0;

@@ -88,14 +88,13 @@ uint64_t flagsOf(unsigned Operation, uint64_t Dep1, uint64_t Dep2,
   }
   case Sub: {
     T Result = static_cast<T>(L - R);
-    return resultFlags(Result) | flagIf(L < R, Carry) |
-           AdjustOf(L, R, Result) | SubOverflow(L, R, Result);
+    return resultFlags(Result) | flagIf(L < R, Carry) | AdjustOf(L, R, Result) |
+           SubOverflow(L, R, Result);
   }
   case Adc: {
     T Old = Ndep & Carry, Right = static_cast<T>(R ^ Old);
     T Result = static_cast<T>(L + Right + Old);
-    return resultFlags(Result) |
-           flagIf(Old ? Result <= L : Result < L, Carry) |
+    return resultFlags(Result) | flagIf(Old ? Result <= L : Result < L, Carry) |
            AdjustOf(L, Right, Result) | AddOverflow(L, Right, Result);
   }
   case Sbb: {
@@ -107,11 +106,10 @@ uint64_t flagsOf(unsigned Operation, uint64_t Dep1, uint64_t Dep2,
   case Logic:
     return resultFlags(L);
   case Inc:
-    return resultFlags(L) | (Ndep & Carry) |
-           flagIf((L & 15) == 0, Adjust) | flagIf(L == Top, Overflow);
+    return resultFlags(L) | (Ndep & Carry) | flagIf((L & 15) == 0, Adjust) |
+           flagIf(L == Top, Overflow);
   case Dec:
-    return resultFlags(L) | (Ndep & Carry) |
-           flagIf((L & 15) == 15, Adjust) |
+    return resultFlags(L) | (Ndep & Carry) | flagIf((L & 15) == 15, Adjust) |
            flagIf(L == static_cast<T>(Top - 1), Overflow);
   case Shl:
     return resultFlags(L) | topBit(R) |
@@ -149,9 +147,7 @@ uint64_t newFlagsOf(unsigned Operation, uint64_t Dep1, uint64_t Dep2,
                     uint64_t Ndep) {
   const T L = static_cast<T>(Dep1), R = static_cast<T>(Dep2);
   // No parity, no adjust: the processor leaves them undefined, VEX clears them.
-  auto Plain = [](T Result) {
-    return resultFlags(Result) & ~uint64_t(Parity);
-  };
+  auto Plain = [](T Result) { return resultFlags(Result) & ~uint64_t(Parity); };
   switch (Operation) {
   case Andn:
     return Plain(L);
@@ -166,8 +162,7 @@ uint64_t newFlagsOf(unsigned Operation, uint64_t Dep1, uint64_t Dep2,
     const uint64_t Which = Operation == Adcx ? Carry : Overflow;
     T Old = (Ndep & Which) != 0, Right = static_cast<T>(R ^ Old);
     T Result = static_cast<T>(L + Right + Old);
-    return (Ndep & ~Which) |
-           flagIf(Old ? Result <= L : Result < L, Which);
+    return (Ndep & ~Which) | flagIf(Old ? Result <= L : Result < L, Which);
   }
   }
   return 0;

@@ -146,8 +146,7 @@ inline std::make_unsigned_t<Int> floatToInt(uint32_t Mode, Bits X) {
       Fits ? static_cast<Int>(R) : std::numeric_limits<Int>::min());
 }
 
-template <class Bits, class Int>
-inline Bits intToFloat(uint32_t Mode, Int X) {
+template <class Bits, class Int> inline Bits intToFloat(uint32_t Mode, Int X) {
   auto R = static_cast<typename Format<Bits>::Float>(X);
   if ((Mode & 3) == Nearest)
     return toBits(R);
@@ -214,10 +213,10 @@ inline uint32_t op_RoundF32toInt(uint32_t Mode, uint32_t X) {
   return roundFloatToInt(Mode, X);
 }
 
-// VEX calls software routines. That of F32 counts the third operand's NaN first;
-// that of F64 multiplies and adds in two roundings when an operand is special, the
-// product is certain to overflow, or so small that it can only matter for the
-// sign of a zero.
+// VEX calls software routines. That of F32 counts the third operand's NaN
+// first; that of F64 multiplies and adds in two roundings when an operand is
+// special, the product is certain to overflow, or so small that it can only
+// matter for the sign of a zero.
 inline uint32_t op_MAddF32(uint32_t, uint32_t X, uint32_t Y, uint32_t Z) {
   if (isNaN(Z))
     return chooseNaN(Z, Z);
@@ -238,11 +237,13 @@ inline uint64_t op_MAddF64(uint32_t, uint64_t X, uint64_t Y, uint64_t Z) {
 // Whole vectors, and (0x) the lowest lane with the rest from the first operand.
 #define CH_FLOAT_LANES(NAME, V, BITS, FUNCTION)                                \
   inline V op_##NAME(V X, V Y) {                                               \
-    return mapLanes<BITS>(X, Y, [](BITS A, BITS B) { return FUNCTION(A, B); });\
+    return mapLanes<BITS>(X, Y,                                                \
+                          [](BITS A, BITS B) { return FUNCTION(A, B); });      \
   }
 #define CH_FLOAT_LANES_ROUNDED(NAME, V, BITS, FUNCTION)                        \
   inline V op_##NAME(uint32_t, V X, V Y) {                                     \
-    return mapLanes<BITS>(X, Y, [](BITS A, BITS B) { return FUNCTION(A, B); });\
+    return mapLanes<BITS>(X, Y,                                                \
+                          [](BITS A, BITS B) { return FUNCTION(A, B); });      \
   }
 #define CH_FLOAT_LOWEST(NAME, BITS, FUNCTION)                                  \
   inline V128 op_##NAME(V128 X, V128 Y) {                                      \

@@ -202,8 +202,8 @@ uint64_t amd64g_calculate_sse_phminposuw(uint64_t Low, uint64_t High, uint64_t,
   return uint64_t(Position) << 16 | A.L[Position];
 }
 
-/// Four sums of absolute differences: bytes of the source, chosen by two bits of
-/// the control, against the destination from a start chosen by the third.
+/// Four sums of absolute differences: bytes of the source, chosen by two bits
+/// of the control, against the destination from a start chosen by the third.
 uint64_t amd64g_calc_mpsadbw(uint64_t SourceHigh, uint64_t SourceLow,
                              uint64_t DestinationHigh, uint64_t DestinationLow,
                              uint64_t Control) {

@@ -29,6 +29,19 @@ template <class V> static V expandMask(uint64_t Mask) {
   return Bytes.value();
 }
 
+/// A result: what is narrower than 8 bytes is extended.
+template <class T> static inline void storeResult(uint8_t *To, const T &Value) {
+  if constexpr (sizeof(T) < 8)
+    storeValue<uint64_t>(To, Value);
+  else
+    storeValue(To, Value);
+}
+
+template <class T> struct FirstParameter;
+template <class R, class A, class B> struct FirstParameter<R (*)(A, B)> {
+  using Type = A;
+};
+
 // Every label ends in a jump of its own, so that the processor can predict each
 // operation's successor apart.
 #define CH_NEXT_OP                                                             \
@@ -38,22 +51,45 @@ template <class V> static V expandMask(uint64_t Mask) {
   } while (false)
 #define CH_READ(TYPE, PLACE) loadValue<TYPE>(F + (PLACE))
 #define CH_WRITE(PLACE, VALUE) storeValue(F + (PLACE), (VALUE))
+#define CH_RESULT(VALUE) storeResult(F + Op->Dst, (VALUE))
 
 template <bool Observed>
 uint32_t Interpreter::execute(const ReplayOp *Op, uint32_t Stop,
                               StoreObserver *Observer) {
+  // In the order of Code.
   static const void *const Labels[] = {
-      &&Do_Instruction,  &&Do_Const1,       &&Do_Const2,      &&Do_Const4,
-      &&Do_Const8,       &&Do_Const16,      &&Do_Const32,     &&Do_Copy1,
-      &&Do_Copy2,        &&Do_Copy4,        &&Do_Copy8,       &&Do_Copy16,
-      &&Do_Copy32,       &&Do_GetIndexed,   &&Do_PutIndexed,  &&Do_Load1,
-      &&Do_Load2,        &&Do_Load4,        &&Do_Load8,       &&Do_Load16,
-      &&Do_Load32,       &&Do_Store1,       &&Do_Store2,      &&Do_Store4,
-      &&Do_Store8,       &&Do_Store16,      &&Do_Store32,     &&Do_StoreGuarded,
-      &&Do_LoadGuarded,  &&Do_Cas,          &&Do_CasDouble,   &&Do_Ite1,
-      &&Do_Ite2,         &&Do_Ite4,         &&Do_Ite8,        &&Do_Ite16,
-      &&Do_Ite32,        &&Do_Call,         &&Do_Opaque,      &&Do_SkipOpaque,
-      &&Do_OpaqueMemory, &&Do_Exit,         &&Do_ExitComputed, &&Do_Next,
+      &&Do_Instruction,    &&Do_Const1,
+      &&Do_Const2,         &&Do_Const4,
+      &&Do_Const8,         &&Do_Const16,
+      &&Do_Const32,        &&Do_Copy1,
+      &&Do_Copy2,          &&Do_Copy4,
+      &&Do_Copy8,          &&Do_Copy16,
+      &&Do_Copy32,         &&Do_GetIndexed,
+      &&Do_PutIndexed,     &&Do_Load1,
+      &&Do_Load2,          &&Do_Load4,
+      &&Do_Load8,          &&Do_Load16,
+      &&Do_Load32,         &&Do_Store1,
+      &&Do_Store2,         &&Do_Store4,
+      &&Do_Store8,         &&Do_Store16,
+      &&Do_Store32,        &&Do_LoadIndexed1,
+      &&Do_LoadIndexed2,   &&Do_LoadIndexed4,
+      &&Do_LoadIndexed8,   &&Do_LoadIndexed16,
+      &&Do_StoreIndexed1,  &&Do_StoreIndexed2,
+      &&Do_StoreIndexed4,  &&Do_StoreIndexed8,
+      &&Do_StoreIndexed16, &&Do_StoreGuarded,
+      &&Do_LoadGuarded,    &&Do_Cas,
+      &&Do_CasDouble,      &&Do_Ite1,
+      &&Do_Ite2,           &&Do_Ite4,
+      &&Do_Ite8,           &&Do_Ite16,
+      &&Do_Ite32,          &&Do_Call,
+      &&Do_Opaque,         &&Do_SkipOpaque,
+      &&Do_OpaqueMemory,   &&Do_Exit,
+      &&Do_ExitComputed,   &&Do_Next,
+      &&Do_CopyTwice,      &&Do_CopyConst,
+      &&Do_ConstTwice,     &&Do_SetFlags,
+#define CH_FUSED_COMPARE(Name) &&Do_Exit_##Name, &&Do_ExitImmediate_##Name,
+#include "query/FusedCompares.def"
+#undef CH_FUSED_COMPARE
 #define CH_REPLAY_OP(Name, Result, Arity, A, B, C, D)                          \
   &&Op_##Name, &&Immediate_##Name,
 #include "trace-format/ReplayOps.def"
@@ -124,13 +160,13 @@ Do_Const32:
   CH_NEXT_OP;
   CH_WIDTHS(CH_COPY)
 
-Do_GetIndexed: {
+Do_GetIndexed : {
   // As C's %, on unsigned numbers: VEX masks, elements being a power of two.
   uint32_t Index = (CH_READ(uint32_t, Op->A) + uint32_t(Op->Bias)) % Op->C;
   std::memcpy(F + Op->Dst, F + Op->B + Index * Op->D, Op->D);
   CH_NEXT_OP;
 }
-Do_PutIndexed: {
+Do_PutIndexed : {
   uint32_t Index = (CH_READ(uint32_t, Op->A) + uint32_t(Op->Bias)) % Op->C;
   std::memcpy(F + Op->B + Index * Op->D, F + Op->Dst, Op->D);
   CH_NEXT_OP;
@@ -139,7 +175,7 @@ Do_PutIndexed: {
 #define CH_LOAD(N, TYPE)                                                       \
   Do_Load##N : {                                                               \
     uint64_t Address = CH_READ(uint64_t, Op->A) + Op->Imm;                     \
-    CH_WRITE(Op->Dst, Memory.load<TYPE>(Address));                             \
+    CH_RESULT(Memory.load<TYPE>(Address));                                     \
     CH_NEXT_OP;                                                                \
   }
   CH_WIDTHS(CH_LOAD)
@@ -152,12 +188,30 @@ Do_PutIndexed: {
   }
   CH_WIDTHS(CH_STORE)
 
+#define CH_INDEXED_WIDTHS(X)                                                   \
+  X(1, uint8_t)                                                                \
+  X(2, uint16_t)                                                               \
+  X(4, uint32_t)                                                               \
+  X(8, uint64_t)                                                               \
+  X(16, V128)
+#define CH_INDEXED_ADDRESS                                                     \
+  (CH_READ(uint64_t, Op->A) + (CH_READ(uint64_t, Op->B) << Op->C) +            \
+   static_cast<int64_t>(Op->Bias))
+#define CH_LOAD_INDEXED(N, TYPE)                                               \
+  Do_LoadIndexed##N : CH_RESULT(Memory.load<TYPE>(CH_INDEXED_ADDRESS));        \
+  CH_NEXT_OP;
+#define CH_STORE_INDEXED(N, TYPE)                                              \
+  Do_StoreIndexed##N : Store(CH_INDEXED_ADDRESS, CH_READ(TYPE, Op->Dst));      \
+  CH_NEXT_OP;
+  CH_INDEXED_WIDTHS(CH_LOAD_INDEXED)
+  CH_INDEXED_WIDTHS(CH_STORE_INDEXED)
+
 Do_StoreGuarded:
   if (F[Op->Dst])
     StoreBytes(CH_READ(uint64_t, Op->A), F + Op->B, Op->C);
   CH_NEXT_OP;
 
-Do_LoadGuarded: {
+Do_LoadGuarded : {
   uint64_t Address = CH_READ(uint64_t, Op->B);
   if (!F[Op->A]) {
     if (Op->D == CH_LOAD_V128)
@@ -194,7 +248,7 @@ Do_LoadGuarded: {
   CH_NEXT_OP;
 }
 
-Do_Cas: {
+Do_Cas : {
   uint64_t Address = CH_READ(uint64_t, Op->A);
   uint8_t Old[8], New[8];
   Memory.read(Address, Old, Op->D);
@@ -205,7 +259,7 @@ Do_Cas: {
     StoreBytes(Address, New, Op->D);
   CH_NEXT_OP;
 }
-Do_CasDouble: {
+Do_CasDouble : {
   const ReplayOp *High = Op + 1;
   const size_t Size = Op->D;
   uint64_t Address = CH_READ(uint64_t, Op->A);
@@ -224,15 +278,15 @@ Do_CasDouble: {
 }
 
 #define CH_ITE(N, TYPE)                                                        \
-  Do_Ite##N : CH_WRITE(Op->Dst, CH_READ(TYPE, F[Op->A] ? Op->B : Op->C));      \
+  Do_Ite##N : CH_RESULT(CH_READ(TYPE, F[Op->A] ? Op->B : Op->C));              \
   CH_NEXT_OP;
   CH_WIDTHS(CH_ITE)
 
-Do_Call: {
-  uint64_t Result = helper(Op->F & 0xff)(
-      CH_READ(uint64_t, Op->A), CH_READ(uint64_t, Op->B),
-      CH_READ(uint64_t, Op->C), CH_READ(uint64_t, Op->D),
-      CH_READ(uint64_t, Op->E));
+Do_Call : {
+  uint64_t Result =
+      helper(Op->F & 0xff)(CH_READ(uint64_t, Op->A), CH_READ(uint64_t, Op->B),
+                           CH_READ(uint64_t, Op->C), CH_READ(uint64_t, Op->D),
+                           CH_READ(uint64_t, Op->E));
   std::memcpy(F + Op->Dst, &Result, Op->F >> 8);
   CH_NEXT_OP;
 }
@@ -273,31 +327,71 @@ Do_Next:
   setRip(CH_READ(uint64_t, Op->A) + Op->Imm);
   return Op->B;
 
+Do_CopyTwice : {
+  uint64_t Second = CH_READ(uint64_t, Op->C);
+  CH_WRITE(Op->Dst, CH_READ(uint64_t, Op->A));
+  CH_WRITE(Op->B, Second);
+  CH_NEXT_OP;
+}
+Do_CopyConst:
+  CH_WRITE(Op->Dst, CH_READ(uint64_t, Op->A));
+  CH_WRITE(Op->B, Op->Imm);
+  CH_NEXT_OP;
+Do_ConstTwice:
+  CH_WRITE(Op->Dst, Op->Imm & 0xffffffff);
+  CH_WRITE(Op->A, Op->Imm >> 32);
+  CH_NEXT_OP;
+Do_SetFlags : {
+  uint64_t Dep1 = CH_READ(uint64_t, Op->A);
+  uint64_t Dep2 = CH_READ(uint64_t, Op->B) + Op->Imm;
+  CH_WRITE(CH_OFFSET_CC_OP, static_cast<uint64_t>(Op->Dst));
+  CH_WRITE(CH_OFFSET_CC_DEP1, Dep1);
+  CH_WRITE(CH_OFFSET_CC_DEP2, Dep2);
+  CH_NEXT_OP;
+}
+
+#define CH_LEAVE_OR_GO_ON(CONDITION)                                           \
+  if (CONDITION) {                                                             \
+    setRip(Op[1].Imm);                                                         \
+    return Op[1].B;                                                            \
+  }                                                                            \
+  ++Op;                                                                        \
+  CH_NEXT_OP;
+#define CH_COMPARE_TYPE(NAME)                                                  \
+  typename FirstParameter<decltype(&op_##NAME)>::Type
+#define CH_FUSED_COMPARE(Name)                                                 \
+  Do_Exit_##Name                                                               \
+      : CH_LEAVE_OR_GO_ON(op_##Name(CH_READ(CH_COMPARE_TYPE(Name), Op->A),     \
+                                    CH_READ(CH_COMPARE_TYPE(Name), Op->B)))    \
+            Do_ExitImmediate_##Name                                            \
+      : CH_LEAVE_OR_GO_ON(                                                     \
+            op_##Name(CH_READ(CH_COMPARE_TYPE(Name), Op->A),                   \
+                      loadValue<CH_COMPARE_TYPE(Name)>(&Op->Imm)))
+#include "query/FusedCompares.def"
+#undef CH_FUSED_COMPARE
+
 #define CH_ARITY_1(NAME, R, TA, TB, TC, TD)                                    \
   Op_##NAME : Immediate_##NAME                                                 \
-      : CH_WRITE(Op->Dst, op_##NAME(CH_READ(Type##TA, Op->A)));                \
+      : CH_RESULT(op_##NAME(CH_READ(Type##TA, Op->A)));                        \
   CH_NEXT_OP;
 // The builder never makes the immediate form of an operand wider than Imm.
 #define CH_ARITY_2(NAME, R, TA, TB, TC, TD)                                    \
-  Op_##NAME                                                                    \
-      : CH_WRITE(Op->Dst, op_##NAME(CH_READ(Type##TA, Op->A),                  \
-                                    CH_READ(Type##TB, Op->B)));                \
+  Op_##NAME : CH_RESULT(op_##NAME(CH_READ(Type##TA, Op->A),                    \
+                                  CH_READ(Type##TB, Op->B)));                  \
   CH_NEXT_OP;                                                                  \
   Immediate_##NAME : if constexpr (sizeof(Type##TB) <= 8)                      \
-                         CH_WRITE(Op->Dst, op_##NAME(CH_READ(Type##TA, Op->A), \
-                                                     loadValue<Type##TB>(      \
-                                                         &Op->Imm)));          \
+                         CH_RESULT(op_##NAME(CH_READ(Type##TA, Op->A),         \
+                                             loadValue<Type##TB>(&Op->Imm)));  \
   CH_NEXT_OP;
 #define CH_ARITY_3(NAME, R, TA, TB, TC, TD)                                    \
   Op_##NAME : Immediate_##NAME                                                 \
-      : CH_WRITE(Op->Dst, op_##NAME(CH_READ(Type##TA, Op->A),                  \
-                                    CH_READ(Type##TB, Op->B),                  \
-                                    CH_READ(Type##TC, Op->C)));                \
+      : CH_RESULT(op_##NAME(CH_READ(Type##TA, Op->A),                          \
+                            CH_READ(Type##TB, Op->B),                          \
+                            CH_READ(Type##TC, Op->C)));                        \
   CH_NEXT_OP;
 #define CH_ARITY_4(NAME, R, TA, TB, TC, TD)                                    \
   Op_##NAME : Immediate_##NAME                                                 \
-      : CH_WRITE(                                                              \
-            Op->Dst,                                                           \
+      : CH_RESULT(                                                             \
             op_##NAME(CH_READ(Type##TA, Op->A), CH_READ(Type##TB, Op->B),      \
                       CH_READ(Type##TC, Op->C), CH_READ(Type##TD, Op->D)));    \
   CH_NEXT_OP;

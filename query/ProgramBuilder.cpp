@@ -2,6 +2,7 @@
 
 #include "query/ProgramBuilder.h"
 #include "query/Helpers.h"
+#include "trace-format/GuestState.h"
 #include <algorithm>
 #include <bitset>
 
@@ -12,7 +13,7 @@ namespace chronicle {
 namespace {
 
 /// Operations that only name bytes of their operand: where those start, or -1.
-int aliasOffset(const Statement &S) {
+int namedBytes(const Statement &S) {
   if (S.Opcode == CH_OP_COPY)
     return 0;
   if (S.Opcode != CH_OP_FIRST)
@@ -25,7 +26,6 @@ int aliasOffset(const Statement &S) {
   case Operation::Op_32to16:
   case Operation::Op_64to32:
   case Operation::Op_128to64:
-  case Operation::Op_1Uto8:
   case Operation::Op_ReinterpF64asI64:
   case Operation::Op_ReinterpI64asF64:
   case Operation::Op_ReinterpF32asI32:
@@ -55,12 +55,44 @@ int aliasOffset(const Statement &S) {
   }
 }
 
-bool isAlias(const Statement &S) {
-  return aliasOffset(S) >= 0 && S.Atoms[0].IsTemp;
-}
-
 bool isOperation(const Statement &S, Operation Op) {
   return S.Opcode == CH_OP_FIRST && S.Operation == static_cast<uint32_t>(Op);
+}
+
+/// Operations that only add zeros.
+bool extends(const Statement &S) {
+  if (S.Opcode != CH_OP_FIRST)
+    return false;
+  switch (static_cast<Operation>(S.Operation)) {
+  case Operation::Op_1Uto8:
+  case Operation::Op_1Uto32:
+  case Operation::Op_1Uto64:
+  case Operation::Op_8Uto16:
+  case Operation::Op_8Uto32:
+  case Operation::Op_8Uto64:
+  case Operation::Op_16Uto32:
+  case Operation::Op_16Uto64:
+  case Operation::Op_32Uto64:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Helpers that return 0 or 1: 64to1 of their result is its lowest byte.
+bool returnsBit(const Statement &S) {
+  if (S.Opcode != CH_OP_CALL)
+    return false;
+  Helper H = helper(S.Helper);
+  return H == helpers::amd64g_calculate_condition ||
+         H == helpers::amd64g_calculate_rflags_c;
+}
+
+/// Statements whose result of up to 8 bytes the interpreter extends.
+bool writesExtended(const Statement &S) {
+  return (S.Opcode == CH_OP_FIRST || S.Opcode == CH_OP_LOAD ||
+          S.Opcode == CH_OP_ITE) &&
+         typeSize(S.DefinedType) <= 8;
 }
 
 bool hasEffect(const Statement &S) {
@@ -127,6 +159,22 @@ Code sized(Code First, unsigned Size) {
 
 } // namespace
 
+/// Where the statement's result is in its operand, if it needs no operation.
+int ProgramBuilder::aliasOffset(const Statement &S) const {
+  if (S.AtomCount != 1 || !S.Atoms[0].IsTemp)
+    return -1;
+  const Temp &Source = Temps[S.Atoms[0].Temp];
+  if (extends(S))
+    return Source.Extended ? 0 : -1;
+  if (isOperation(S, Operation::Op_64to1) ||
+      isOperation(S, Operation::Op_32to1)) {
+    // A bit made wide and narrow again, by whatever names.
+    const bool IsBit = Source.Extended && Temps[Source.Root].Type == CH_I1;
+    return IsBit || returnsBit(Statements[Source.Definition]) ? 0 : -1;
+  }
+  return namedBytes(S);
+}
+
 Error ProgramBuilder::read(ArrayRef<uint8_t> Definition) {
   Expected<BytecodeReader> Reader = BytecodeReader::create(Definition);
   if (!Reader)
@@ -142,13 +190,20 @@ Error ProgramBuilder::read(ArrayRef<uint8_t> Definition) {
     if (!*More)
       break;
     const uint32_t I = Statements.size();
+    const int Offset = aliasOffset(S);
+    Alias.push_back(static_cast<int8_t>(Offset));
     for (unsigned N = 0; N < S.Defines; ++N) {
       Temp T;
       T.Type = S.DefinedType;
       T.Definition = I;
       T.Root = Temps.size();
-      if (isAlias(S))
-        T.Root = Temps[S.Atoms[0].Temp].Root;
+      T.Extended = writesExtended(S);
+      if (Offset >= 0) {
+        const Temp &Source = Temps[S.Atoms[0].Temp];
+        T.Root = Source.Root;
+        T.Extended = Source.Extended && Offset == 0 &&
+                     typeSize(T.Type) >= typeSize(Source.Type);
+      }
       Temps.push_back(T);
     }
     if (S.Opcode == CH_OP_INSTRUCTION) {
@@ -162,41 +217,74 @@ Error ProgramBuilder::read(ArrayRef<uint8_t> Definition) {
       return createStringError("damaged replay program: too few arguments");
     Statements.push_back(S);
   }
-  Displacement.resize(Statements.size());
+  Addresses.resize(Statements.size());
   Dead.resize(Statements.size());
   return Error::success();
 }
 
 void ProgramBuilder::foldAddresses() {
-  auto AddressAtom = [](Statement &S) -> Atom * {
-    if (S.Opcode == CH_OP_LOAD || S.Opcode == CH_OP_STORE)
-      return &S.Atoms[0];
-    return nullptr;
+  auto IsAccess = [](const Statement &S) {
+    return S.Opcode == CH_OP_LOAD || S.Opcode == CH_OP_STORE;
   };
   // A sum that something else needs too is computed anyway.
-  std::vector<uint32_t> OtherUses(Temps.size());
-  for (Statement &S : Statements)
+  std::vector<uint16_t> Uses(Temps.size()), AddressUses(Temps.size());
+  for (const Statement &S : Statements)
     for (unsigned N = 0; N < S.AtomCount; ++N)
-      if (S.Atoms[N].IsTemp && &S.Atoms[N] != AddressAtom(S))
-        ++OtherUses[S.Atoms[N].Temp];
+      if (S.Atoms[N].IsTemp) {
+        ++Uses[S.Atoms[N].Temp];
+        AddressUses[S.Atoms[N].Temp] += IsAccess(S) && N == 0;
+      }
+  auto Definition = [&](const Atom &A) -> const Statement & {
+    return Statements[Temps[A.Temp].Definition];
+  };
   for (uint32_t I = 0; I < Statements.size(); ++I) {
-    Atom *Address = AddressAtom(Statements[I]);
-    if (!Address)
+    Statement &S = Statements[I];
+    if (!IsAccess(S))
       continue;
-    while (Address->IsTemp && OtherUses[Address->Temp] == 0) {
-      const Statement &Sum = Statements[Temps[Address->Temp].Definition];
-      const bool IsSub = isOperation(Sum, Operation::Op_Sub64);
-      if (!(IsSub || isOperation(Sum, Operation::Op_Add64)) ||
-          !Sum.Atoms[0].IsTemp || Sum.Atoms[1].IsTemp)
-        break;
-      Displacement[I] += IsSub ? -Sum.Atoms[1].Constant : Sum.Atoms[1].Constant;
-      Address->Temp = Sum.Atoms[0].Temp;
-      // The base must stay where it is until here.
-      ++OtherUses[Address->Temp];
+    AddressParts &Parts = Addresses[I];
+    Atom Address = S.Atoms[0];
+    auto OnlyHere = [&, Outer = true]() mutable {
+      // Below the outermost sum there is one use: that sum.
+      bool Result = Outer ? Uses[Address.Temp] == AddressUses[Address.Temp]
+                          : Uses[Address.Temp] == 1;
+      Outer = false;
+      return Result;
+    };
+    if (!Address.IsTemp) {
+      Parts.Displacement = Address.Constant;
+      continue;
     }
-    if (!Address->IsTemp) {
-      Displacement[I] += Address->Constant;
+    bool Fold = OnlyHere();
+    const Statement *Sum = &Definition(Address);
+    if (Fold &&
+        (isOperation(*Sum, Operation::Op_Add64) ||
+         isOperation(*Sum, Operation::Op_Sub64)) &&
+        Sum->Atoms[0].IsTemp && !Sum->Atoms[1].IsTemp) {
+      const uint64_t Constant = Sum->Atoms[1].Constant;
+      Parts.Displacement =
+          isOperation(*Sum, Operation::Op_Sub64) ? 0 - Constant : Constant;
+      Address = Sum->Atoms[0];
+      Fold = OnlyHere();
+      Sum = &Definition(Address);
     }
+    S.Atoms[0] = Address;
+    if (!Fold || !isOperation(*Sum, Operation::Op_Add64) ||
+        !Sum->Atoms[0].IsTemp || !Sum->Atoms[1].IsTemp ||
+        typeSize(S.Type) > 16 ||
+        static_cast<int64_t>(Parts.Displacement) !=
+            static_cast<int32_t>(Parts.Displacement))
+      continue;
+    Atom Index = Sum->Atoms[1];
+    const Statement &Scaled = Definition(Index);
+    if (isOperation(Scaled, Operation::Op_Shl64) && Scaled.Atoms[0].IsTemp &&
+        !Scaled.Atoms[1].IsTemp && Scaled.Atoms[1].Constant < 64 &&
+        Uses[Index.Temp] == 1) {
+      Parts.Shift = static_cast<uint8_t>(Scaled.Atoms[1].Constant);
+      Index = Scaled.Atoms[0];
+    }
+    Parts.Indexed = true;
+    S.Atoms[0] = Sum->Atoms[0];
+    S.Atoms[S.AtomCount++] = Index;
   }
 }
 
@@ -265,13 +353,17 @@ bool ProgramBuilder::isOverwritten(uint32_t Offset, uint32_t Size,
 bool ProgramBuilder::canSink(const Statement &Put, uint32_t I) {
   if (!Put.Atoms[0].IsTemp)
     return false;
-  const uint32_t Number = Put.Atoms[0].Temp;
-  const Temp &T = Temps[Number];
+  const Temp &Named = Temps[Put.Atoms[0].Temp], &T = Temps[Named.Root];
   const Statement &S = Statements[T.Definition];
-  if (T.Sunk || T.Root != Number || S.Defines != 1 || S.Opcode == CH_OP_GET ||
-      S.Opcode == CH_OP_CAS || aliasOffset(S) >= 0)
+  const uint32_t Size = typeSize(Put.Type);
+  if (T.Sunk || S.Defines != 1 || S.Opcode == CH_OP_GET ||
+      S.Opcode == CH_OP_CAS || S.Opcode == CH_OP_COPY)
     return false;
-  const uint32_t From = T.Definition, Size = typeSize(Put.Type);
+  // What the interpreter writes must be what the PUT wants.
+  if (T.Extended ? Size != 8 || !Named.Extended
+                 : Named.Root != Put.Atoms[0].Temp)
+    return false;
+  const uint32_t From = T.Definition;
   for (uint32_t J = From + 1; J < I; ++J) {
     if (Dead[J])
       continue;
@@ -301,7 +393,7 @@ void ProgramBuilder::sinkResults() {
     const Statement &Put = Statements[W.Statement];
     if (Put.Opcode != CH_OP_PUT || !canSink(Put, W.Statement))
       continue;
-    Temp &T = Temps[Put.Atoms[0].Temp];
+    Temp &T = Temps[Temps[Put.Atoms[0].Temp].Root];
     T.Sunk = true;
     T.Place = static_cast<uint16_t>(Put.Offset);
     W.Time = T.Definition;
@@ -406,20 +498,10 @@ void ProgramBuilder::emit(uint32_t I) {
     Op.Bias = S.Bias;
     break;
   }
-  case CH_OP_LOAD: {
-    uint16_t Base = S.Atoms[0].IsTemp ? Temps[S.Atoms[0].Temp].Place
-                                      : uint16_t(FrameZero);
-    add(sized(Code::Load1, Size), define(S.FirstTemp), Base).Imm =
-        Displacement[I];
+  case CH_OP_LOAD:
+  case CH_OP_STORE:
+    emitAccess(I);
     break;
-  }
-  case CH_OP_STORE: {
-    uint16_t Base = S.Atoms[0].IsTemp ? Temps[S.Atoms[0].Temp].Place
-                                      : uint16_t(FrameZero);
-    uint16_t Value = Operand(1, S.Type);
-    add(sized(Code::Store1, Size), 0, Base, Value).Imm = Displacement[I];
-    break;
-  }
   case CH_OP_STORE_GUARDED: {
     uint16_t Guard = Operand(0, CH_I1), Address = Operand(1, CH_I64),
              Value = Operand(2, S.Type);
@@ -430,8 +512,7 @@ void ProgramBuilder::emit(uint32_t I) {
   case CH_OP_LOAD_GUARDED: {
     uint16_t Guard = Operand(0, CH_I1), Address = Operand(1, CH_I64),
              Other = Operand(2, S.Type);
-    ReplayOp &Op =
-        add(Code::LoadGuarded, define(S.FirstTemp), Guard, Address);
+    ReplayOp &Op = add(Code::LoadGuarded, define(S.FirstTemp), Guard, Address);
     Op.C = Other;
     Op.D = S.Conversion;
     break;
@@ -492,6 +573,8 @@ void ProgramBuilder::emit(uint32_t I) {
   case CH_OP_EXIT: {
     uint16_t Guard = Operand(0, CH_I1);
     uint16_t Ordinal = static_cast<uint16_t>(++ExitsSeen);
+    if (!S.Atoms[1].IsTemp)
+      fuseExit(S.Atoms[0], I);
     if (S.Atoms[1].IsTemp)
       add(Code::ExitComputed, 0, Guard, Ordinal).C =
           Temps[S.Atoms[1].Temp].Place;
@@ -501,24 +584,23 @@ void ProgramBuilder::emit(uint32_t I) {
   }
   case CH_OP_NEXT: {
     const Atom &A = S.Atoms[0];
-    add(Code::Next, 0,
-        A.IsTemp ? Temps[A.Temp].Place : uint16_t(FrameZero),
+    add(Code::Next, 0, A.IsTemp ? Temps[A.Temp].Place : uint16_t(FrameZero),
         static_cast<uint16_t>(++ExitsSeen))
         .Imm = A.IsTemp ? 0 : A.Constant;
     break;
   }
+  case CH_OP_STACK_POINTER: // replay computes it
+    break;
   case CH_OP_COPY:
   case CH_OP_FIRST: {
-    if (int Offset = aliasOffset(S); Offset >= 0) {
-      if (S.Atoms[0].IsTemp) {
-        Temps[S.FirstTemp].Place =
-            static_cast<uint16_t>(Temps[S.Atoms[0].Temp].Place + Offset);
-        break;
-      }
-      if (S.Opcode == CH_OP_COPY) {
-        constant(define(S.FirstTemp), S.Type, S.Atoms[0].Constant);
-        break;
-      }
+    if (Alias[I] >= 0) {
+      Temps[S.FirstTemp].Place =
+          static_cast<uint16_t>(Temps[S.Atoms[0].Temp].Place + Alias[I]);
+      break;
+    }
+    if (S.Opcode == CH_OP_COPY) {
+      constant(define(S.FirstTemp), S.Type, S.Atoms[0].Constant);
+      break;
     }
     const OperationInfo &Info = operationInfo(S.Operation);
     if (Info.Arity == 2 && !S.Atoms[1].IsTemp &&
@@ -542,6 +624,131 @@ void ProgramBuilder::emit(uint32_t I) {
     break;
   }
   }
+}
+
+void ProgramBuilder::emitAccess(uint32_t I) {
+  const Statement &S = Statements[I];
+  const AddressParts &Parts = Addresses[I];
+  const unsigned Size = typeSize(S.Type);
+  const bool IsLoad = S.Opcode == CH_OP_LOAD;
+  const uint16_t Base =
+      S.Atoms[0].IsTemp ? Temps[S.Atoms[0].Temp].Place : uint16_t(FrameZero);
+  const uint16_t Value =
+      IsLoad ? define(S.FirstTemp) : place(S.Atoms[1], S.Type);
+  if (Parts.Indexed) {
+    const uint16_t Index = Temps[S.Atoms[S.AtomCount - 1].Temp].Place;
+    ReplayOp &Op =
+        add(sized(IsLoad ? Code::LoadIndexed1 : Code::StoreIndexed1, Size),
+            Value, Base, Index);
+    Op.C = Parts.Shift;
+    Op.Bias = static_cast<int32_t>(Parts.Displacement);
+    return;
+  }
+  if (IsLoad)
+    add(sized(Code::Load1, Size), Value, Base).Imm = Parts.Displacement;
+  else
+    add(sized(Code::Store1, Size), 0, Base, Value).Imm = Parts.Displacement;
+}
+
+/// Lets the comparison just written decide the exit that comes now, if nobody
+/// else needs its result.
+bool ProgramBuilder::fuseExit(const Atom &Guard, uint32_t I) {
+  if (!Guard.IsTemp || Program->Ops.empty())
+    return false;
+  const Temp &Root = Temps[Temps[Guard.Temp].Root];
+  const Statement &S = Statements[Root.Definition];
+  ReplayOp &Last = Program->Ops.back();
+  if (Root.LastUse != I || !Root.OwnsPlace || S.Opcode != CH_OP_FIRST ||
+      Last.Dst != Root.Place)
+    return false;
+  switch (static_cast<Operation>(S.Operation)) {
+#define CH_FUSED_COMPARE(Name)                                                 \
+  case Operation::Op_##Name:                                                   \
+    if (Last.Code == operationCode(S.Operation))                               \
+      Last.Code = static_cast<uint16_t>(Code::Exit_##Name);                    \
+    else if (Last.Code == immediateCode(S.Operation))                          \
+      Last.Code = static_cast<uint16_t>(Code::ExitImmediate_##Name);           \
+    else                                                                       \
+      return false;                                                            \
+    return true;
+#include "query/FusedCompares.def"
+#undef CH_FUSED_COMPARE
+  default:
+    return false;
+  }
+}
+
+/// Joins neighbouring moves of 8 bytes; the flags thunk, three words at once,
+/// is what most instructions end with.
+void ProgramBuilder::fuseMoves() {
+  std::vector<ReplayOp> &Ops = Program->Ops;
+  auto Is = [](const ReplayOp &Op, Code C) {
+    return Op.Code == static_cast<uint16_t>(C);
+  };
+  auto IsMove = [&](const ReplayOp &Op) {
+    return Is(Op, Code::Copy8) || Is(Op, Code::Const8);
+  };
+  auto Make = [](Code C, uint16_t Dst, uint16_t A, uint16_t B, uint64_t Imm) {
+    ReplayOp Op;
+    Op.Code = static_cast<uint16_t>(C);
+    Op.Dst = Dst;
+    Op.A = A;
+    Op.B = B;
+    Op.Imm = Imm;
+    return Op;
+  };
+  // Overlapping operands would make the order matter.
+  auto Reads = [&](const ReplayOp &Op, uint16_t Place) {
+    return Is(Op, Code::Copy8) && Op.A < Place + 8 && Place < Op.A + 8;
+  };
+  size_t To = 0;
+  for (size_t I = 0; I < Ops.size();) {
+    const ReplayOp X = Ops[I];
+    // The second word of a double compare-and-swap is no operation.
+    if (Is(X, Code::CasDouble)) {
+      Ops[To++] = X;
+      Ops[To++] = Ops[I + 1];
+      I += 2;
+      continue;
+    }
+    if (!IsMove(X) || I + 1 == Ops.size() || !IsMove(Ops[I + 1]) ||
+        Reads(Ops[I + 1], X.Dst) ||
+        (X.Dst < Ops[I + 1].Dst + 8 && Ops[I + 1].Dst < X.Dst + 8)) {
+      Ops[To++] = X;
+      ++I;
+      continue;
+    }
+    const ReplayOp Y = Ops[I + 1];
+    const bool HasThird = I + 2 < Ops.size() && IsMove(Ops[I + 2]);
+    if (HasThird && Is(X, Code::Const8) && X.Dst == CH_OFFSET_CC_OP &&
+        X.Imm <= UINT16_MAX && Y.Dst == CH_OFFSET_CC_DEP1 &&
+        Ops[I + 2].Dst == CH_OFFSET_CC_DEP2 && Is(Y, Code::Copy8) &&
+        !Reads(Ops[I + 2], X.Dst) && !Reads(Ops[I + 2], Y.Dst)) {
+      const ReplayOp Z = Ops[I + 2];
+      const bool Copies = Is(Z, Code::Copy8);
+      Ops[To++] = Make(Code::SetFlags, static_cast<uint16_t>(X.Imm), Y.A,
+                       Copies ? Z.A : uint16_t(FrameZero), Copies ? 0 : Z.Imm);
+      I += 3;
+      continue;
+    }
+    if (Is(X, Code::Copy8) && Is(Y, Code::Copy8)) {
+      ReplayOp Op = Make(Code::CopyTwice, X.Dst, X.A, Y.Dst, 0);
+      Op.C = Y.A;
+      Ops[To++] = Op;
+    } else if (Is(X, Code::Copy8)) {
+      Ops[To++] = Make(Code::CopyConst, X.Dst, X.A, Y.Dst, Y.Imm);
+    } else if (Is(Y, Code::Copy8)) {
+      Ops[To++] = Make(Code::CopyConst, Y.Dst, Y.A, X.Dst, X.Imm);
+    } else if (X.Imm <= UINT32_MAX && Y.Imm <= UINT32_MAX) {
+      Ops[To++] = Make(Code::ConstTwice, X.Dst, Y.Dst, 0, X.Imm | Y.Imm << 32);
+    } else {
+      Ops[To++] = X;
+      ++I;
+      continue;
+    }
+    I += 2;
+  }
+  Ops.resize(To);
 }
 
 Error ProgramBuilder::emitAll() {
@@ -569,6 +776,7 @@ Error ProgramBuilder::emitAll() {
   }
   if (NextPlace > FrameSize)
     return createStringError("the program needs too many temps at once");
+  fuseMoves();
   Program->Ops.shrink_to_fit();
   return Error::success();
 }

@@ -30,6 +30,13 @@ private:
     uint16_t Place = NoPlace;   ///< offset in the frame
     bool OwnsPlace = false;     ///< a temp place, to be given back
     bool Sunk = false;          ///< lives in the guest state, by its PUT
+    bool Extended = false; ///< zeros follow it, up to 8 bytes from its place
+  };
+  /// How a load or store finds its address, beyond its atom.
+  struct AddressParts {
+    uint64_t Displacement = 0;
+    bool Indexed = false; ///< the last atom is an index, to be shifted
+    uint8_t Shift = 0;
   };
   /// A statement that writes guest state, and when the bytes really change:
   /// earlier than the statement if the value is computed in place.
@@ -50,6 +57,10 @@ private:
                      uint32_t Except) const;
   llvm::Error emitAll();
   void emit(uint32_t I);
+  void emitAccess(uint32_t I);
+  bool fuseExit(const Atom &Guard, uint32_t I);
+  void fuseMoves();
+  int aliasOffset(const Statement &S) const;
 
   void use(const Atom &A, uint32_t I);
   uint16_t place(const Atom &A, ch_type Type);
@@ -62,7 +73,8 @@ private:
   ProgramForm Form;
   std::unique_ptr<ReplayProgram> Program;
   std::vector<Statement> Statements;
-  std::vector<uint64_t> Displacement; ///< of a load's or store's address
+  std::vector<int8_t> Alias; ///< by statement: its offset in its operand, or -1
+  std::vector<AddressParts> Addresses;
   std::vector<bool> Dead;
   std::vector<Temp> Temps;
   std::vector<Write> Writes;

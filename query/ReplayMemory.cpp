@@ -73,7 +73,8 @@ ReplayFrame *ReplayMemory::frameForWrite(FrameNumber Number) {
 void ReplayMemory::read(uint64_t Address, void *To, size_t Size) {
   auto *Bytes = static_cast<uint8_t *>(To);
   while (Size) {
-    size_t Offset = Address & 4095, Part = std::min<size_t>(Size, 4096 - Offset);
+    size_t Offset = Address & 4095,
+           Part = std::min<size_t>(Size, 4096 - Offset);
     ReplayFrame *Frame = frame(frameAt(Address));
     std::memcpy(Bytes, Frame->Bytes + Offset, Part);
     ReadTable[slot(Address)] = {Address >> 12, Frame->Bytes};
@@ -86,7 +87,8 @@ void ReplayMemory::read(uint64_t Address, void *To, size_t Size) {
 void ReplayMemory::write(uint64_t Address, const void *From, size_t Size) {
   const auto *Bytes = static_cast<const uint8_t *>(From);
   while (Size) {
-    size_t Offset = Address & 4095, Part = std::min<size_t>(Size, 4096 - Offset);
+    size_t Offset = Address & 4095,
+           Part = std::min<size_t>(Size, 4096 - Offset);
     ReplayFrame *Frame = frameForWrite(frameAt(Address));
     std::memcpy(Frame->Bytes + Offset, Bytes, Part);
     std::memset(Frame->Dirty + Offset / 8, 1,
@@ -154,11 +156,12 @@ void ReplayMemory::mapShared(const ch_ev_map &Map) {
   SharedRange R{Map.address >> 12, (Map.address + Map.length - 1) >> 12,
                 SharedFrames + (FrameNumber(Map.object) << SharedObjectShift) +
                     (Map.offset >> 12)};
-  Shared.insert(std::upper_bound(Shared.begin(), Shared.end(), R,
-                                 [](const SharedRange &A, const SharedRange &B) {
-                                   return A.First < B.First;
-                                 }),
-                R);
+  Shared.insert(
+      std::upper_bound(Shared.begin(), Shared.end(), R,
+                       [](const SharedRange &A, const SharedRange &B) {
+                         return A.First < B.First;
+                       }),
+      R);
   flush();
 }
 

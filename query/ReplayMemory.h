@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// The memory a replay reads and writes: frames of 4 KiB, fetched from the trace
-/// when first touched, reached through a small translation table.
+/// The memory a replay reads and writes: frames of 4 KiB, fetched from the
+/// trace when first touched, reached through a small translation table.
 
 #ifndef CHRONICLE_QUERY_REPLAYMEMORY_H
 #define CHRONICLE_QUERY_REPLAYMEMORY_H

@@ -4,10 +4,11 @@
 /// A superblock's program in the form the interpreter runs: operations of 16
 /// bytes on a frame that holds the guest state and, after it, the temps.
 ///
-/// Operands are byte offsets into the frame, read at the width of their type.
-/// So a narrowing is no operation but another name for the same bytes, a GET
-/// can be the register itself as long as nobody overwrites it, and an operation
-/// can write its result where a later PUT wants it.
+/// Operands are byte offsets into the frame, read at the width of their type;
+/// results of up to 8 bytes are written as 8, extended by zeros. So narrowing
+/// and zero-extending are no operations but other names for the same bytes, a
+/// GET can be the register itself as long as nobody overwrites it, and an
+/// operation can write its result where a later PUT wants it.
 
 #ifndef CHRONICLE_QUERY_REPLAYPROGRAM_H
 #define CHRONICLE_QUERY_REPLAYPROGRAM_H
@@ -59,6 +60,16 @@ enum class Code : uint16_t {
   Store8,
   Store16,
   Store32,
+  LoadIndexed1, ///< Dst = memory at A + (B << C) + Bias
+  LoadIndexed2,
+  LoadIndexed4,
+  LoadIndexed8,
+  LoadIndexed16,
+  StoreIndexed1, ///< memory at A + (B << C) + Bias = Dst
+  StoreIndexed2,
+  StoreIndexed4,
+  StoreIndexed8,
+  StoreIndexed16,
   StoreGuarded, ///< Dst: guard, A: address, B: value, C: size
   LoadGuarded,  ///< Dst, A: guard, B: address, C: other, D: conversion
   Cas,          ///< Dst, A: address, B: expected, C: data, D: size
@@ -76,7 +87,17 @@ enum class Code : uint16_t {
   Exit,         ///< if A, leave for Imm by ordinal B
   ExitComputed, ///< if A, leave for the address in C by ordinal B
   Next,         ///< leave for A + Imm by ordinal B
-  First,        ///< the operations of ReplayOps.def, twice: see below
+  // Two or three of the above at once, all of 8 bytes.
+  CopyTwice,  ///< Dst = A, B = C
+  CopyConst,  ///< Dst = A, B = Imm
+  ConstTwice, ///< Dst = low half of Imm, A = high half
+  /// CC_OP = Dst itself, CC_DEP1 = A, CC_DEP2 = B + Imm.
+  SetFlags,
+// A comparison and the Exit that follows it.
+#define CH_FUSED_COMPARE(Name) Exit_##Name, ExitImmediate_##Name,
+#include "query/FusedCompares.def"
+#undef CH_FUSED_COMPARE
+  First, ///< the operations of ReplayOps.def, twice: see below
 };
 
 constexpr uint16_t operationCode(unsigned N) {
@@ -152,8 +173,8 @@ public:
   llvm::Expected<const ReplayProgram *> get(uint32_t Superblock,
                                             ProgramForm Form) {
     if (Superblock < Count)
-      if (const ReplayProgram *P = table(Form)[Superblock].load(
-              std::memory_order_acquire))
+      if (const ReplayProgram *P =
+              table(Form)[Superblock].load(std::memory_order_acquire))
         return P;
     return decode(Superblock, Form);
   }

@@ -37,9 +37,8 @@ template <class E, class V, class F> inline V mapLanes(V X, V Y, F Function) {
 }
 
 template <class To, class From> inline To saturate(From Value) {
-  return static_cast<To>(
-      std::clamp<From>(Value, std::numeric_limits<To>::min(),
-                       std::numeric_limits<To>::max()));
+  return static_cast<To>(std::clamp<From>(Value, std::numeric_limits<To>::min(),
+                                          std::numeric_limits<To>::max()));
 }
 
 #define CH_LANES_AT(NAME, V, E, ...)                                           \
@@ -269,13 +268,12 @@ inline V256 op_Perm32x8(V256 X, V256 Y) { return permute32(X, Y); }
 /// Bit 7 of each byte. The product adds each of them, by a shift of its own, to
 /// the top byte; no two meet.
 inline uint8_t op_GetMSBs8x8(uint64_t X) {
-  return static_cast<uint8_t>(((X >> 7) & 0x0101010101010101) *
-                                  0x0102040810204080 >>
-                              56);
+  return static_cast<uint8_t>(
+      ((X >> 7) & 0x0101010101010101) * 0x0102040810204080 >> 56);
 }
 inline uint16_t op_GetMSBs8x16(V128 X) {
-  return static_cast<uint16_t>(op_GetMSBs8x8(X.W[0]) |
-                               op_GetMSBs8x8(X.W[1]) << 8);
+  return static_cast<uint16_t>(op_GetMSBs8x8(X.W[0]) | op_GetMSBs8x8(X.W[1])
+                                                           << 8);
 }
 
 /// Unsigned bytes of the left operand times signed ones of the right; pairs are

@@ -140,7 +140,8 @@ void RangeVerifier::compareFrame(const Block &B, const ReplayFrame &Frame) {
   }
   if (!Count && !Frame.Zeroed)
     return;
-  Expected<ArrayRef<PageDelta>> Recorded = Deltas.deltas(Frame.Number, B.Number);
+  Expected<ArrayRef<PageDelta>> Recorded =
+      Deltas.deltas(Frame.Number, B.Number);
   if (!Recorded)
     return report(B, toString(Recorded.takeError()));
 
@@ -231,10 +232,10 @@ void RangeVerifier::compareFrames(const Block &B) {
     compareFrame(B, *Frame);
   if (WrittenPages == B.DirtyPages && WrittenGranules == B.DirtyGranules)
     return;
-  report(B, formatv("replay wrote {0} granules of {1} pages, the recorded run "
-                    "{2} of {3}",
-                    WrittenGranules, WrittenPages, B.DirtyGranules,
-                    B.DirtyPages));
+  report(B,
+         formatv("replay wrote {0} granules of {1} pages, the recorded run "
+                 "{2} of {3}",
+                 WrittenGranules, WrittenPages, B.DirtyGranules, B.DirtyPages));
   findMissingWrites(B);
 }
 
@@ -341,9 +342,9 @@ static void attributeOpaque(const Shared &S, ArrayRef<uint64_t> ExitCounts,
         continue;
       for (const SlotFact &F :
            ArrayRef(Facts->Slots).take_front(Facts->SlotFactsAt[Ordinal]))
-        if (F.Reason != CH_REASON_HELPER && (F.Kind == SlotKind::Opaque ||
-                                             F.Kind ==
-                                                 SlotKind::OpaqueRegisters)) {
+        if (F.Reason != CH_REASON_HELPER &&
+            (F.Kind == SlotKind::Opaque ||
+             F.Kind == SlotKind::OpaqueRegisters)) {
           Report.OpaqueByReason[F.Reason] += Count * F.Bytes;
           Attributed += Count * F.Bytes;
         }
@@ -353,8 +354,8 @@ static void attributeOpaque(const Shared &S, ArrayRef<uint64_t> ExitCounts,
     Report.OpaqueByReason[CH_REASON_HELPER] += Report.OpaqueBytes - Attributed;
 }
 
-/// Contiguous ranges of about the same number of instructions: several a worker,
-/// for balance, but long enough that page images pay.
+/// Contiguous ranges of about the same number of instructions: several a
+/// worker, for balance, but long enough that page images pay.
 static void splitBlocks(Shared &S, unsigned Threads) {
   const uint64_t Count = S.Trace.blocks().size();
   const uint64_t Ranges =
@@ -421,8 +422,8 @@ VerifyReport verifyTrace(const TraceReader &Trace,
       if (It == Ends.end())
         continue;
       ++Report.ComparedSnapshots;
-      std::string Difference = describeDifference(It->second.State.data(),
-                                                  First.first.data());
+      std::string Difference =
+          describeDifference(It->second.State.data(), First.first.data());
       if (Difference.empty())
         continue;
       ++Report.MismatchCount;
@@ -434,9 +435,10 @@ VerifyReport verifyTrace(const TraceReader &Trace,
     for (auto &[Thread, E] : R.Ends)
       Ends[Thread] = E;
   }
-  llvm::stable_sort(Report.Mismatches, [](const Mismatch &A, const Mismatch &B) {
-    return std::tie(A.Block, A.Time) < std::tie(B.Block, B.Time);
-  });
+  llvm::stable_sort(
+      Report.Mismatches, [](const Mismatch &A, const Mismatch &B) {
+        return std::tie(A.Block, A.Time) < std::tie(B.Block, B.Time);
+      });
   if (Report.Mismatches.size() > Options.MaxMismatches)
     Report.Mismatches.resize(Options.MaxMismatches);
 
@@ -445,9 +447,9 @@ VerifyReport verifyTrace(const TraceReader &Trace,
     Report.Incomplete = Trace.truncated().str();
   else if (!Trace.end())
     Report.Incomplete = "the trace does not say how the run ended";
-  Report.Seconds = std::chrono::duration<double>(
-                       std::chrono::steady_clock::now() - Start)
-                       .count();
+  Report.Seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
+          .count();
   return Report;
 }
 

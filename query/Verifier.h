@@ -13,8 +13,8 @@
 namespace chronicle {
 
 struct VerifyOptions {
-  unsigned Threads = 0;           ///< 0: one a processor
-  uint64_t MaxMismatches = 20;    ///< how many are kept in the report
+  unsigned Threads = 0;        ///< 0: one a processor
+  uint64_t MaxMismatches = 20; ///< how many are kept in the report
   /// Called now and then, from any thread, with what is done.
   std::function<void(uint64_t Blocks, uint64_t Instructions)> Progress;
 };
@@ -37,10 +37,11 @@ struct VerifyReport {
 
 /// Compares, for every block: each exit taken and each instruction pointer; the
 /// registers of every thread where it stops with its next snapshot (all fields
-/// of GuestState.h but EMNOTE, CMSTART, CMLEN and NRADDR); every granule written
-/// with the page chunks' bytes, in both directions; how many instructions ran
-/// and opaque bytes were used. Uses all processors; memory: for each thread the
-/// pages the recorded program touches, and its decoded superblocks once.
+/// of GuestState.h but EMNOTE, CMSTART, CMLEN and NRADDR); every granule
+/// written with the page chunks' bytes, in both directions; how many
+/// instructions ran and opaque bytes were used. Uses all processors; memory:
+/// for each thread the pages the recorded program touches, and its decoded
+/// superblocks once.
 VerifyReport verifyTrace(const TraceReader &Trace,
                          const VerifyOptions &Options);
 

@@ -15,8 +15,8 @@ uint32_t snapshotThread(uint32_t Kind, ArrayRef<uint8_t> Payload) {
   return support::endian::read32le(Payload.data());
 }
 
-void EventsWriter::add(uint64_t Execution, uint32_t Kind, ArrayRef<uint8_t> Payload,
-                       ArrayRef<uint8_t> More) {
+void EventsWriter::add(uint64_t Execution, uint32_t Kind,
+                       ArrayRef<uint8_t> Payload, ArrayRef<uint8_t> More) {
   Bytes.v(Execution - LastExecution);
   Bytes.v(Kind);
   Bytes.v(Payload.size() + More.size());
@@ -39,12 +39,15 @@ static void section(ByteWriter &Out, uint8_t Id, ArrayRef<uint8_t> Bytes) {
   Out.bytes(Bytes);
 }
 
-void encodeBlock(ByteWriter &Out, const BlockHead &Head, ArrayRef<uint8_t> Events,
-                 ArrayRef<uint8_t> Sequence, ArrayRef<uint8_t> Opaque) {
-  Out.reserve(Out.size() + Events.size() + Sequence.size() + Opaque.size() + 128);
+void encodeBlock(ByteWriter &Out, const BlockHead &Head,
+                 ArrayRef<uint8_t> Events, ArrayRef<uint8_t> Sequence,
+                 ArrayRef<uint8_t> Opaque) {
+  Out.reserve(Out.size() + Events.size() + Sequence.size() + Opaque.size() +
+              128);
   ByteWriter H;
-  for (uint64_t N : {Head.First, Head.Instructions, Head.Executions, Head.Events,
-                     Head.DirtyPages, Head.DirtyGranules, Head.OpaqueBytes})
+  for (uint64_t N :
+       {Head.First, Head.Instructions, Head.Executions, Head.Events,
+        Head.DirtyPages, Head.DirtyGranules, Head.OpaqueBytes})
     H.v(N);
   section(Out, HeadSection, H.data());
   section(Out, EventsSection, Events);
@@ -64,9 +67,10 @@ Expected<BlockSections> splitBlock(ArrayRef<uint8_t> Raw) {
     switch (Id) {
     case HeadSection: {
       ByteReader H(Bytes);
-      for (uint64_t *N : {&B.Head.First, &B.Head.Instructions, &B.Head.Executions,
-                          &B.Head.Events, &B.Head.DirtyPages, &B.Head.DirtyGranules,
-                          &B.Head.OpaqueBytes})
+      for (uint64_t *N :
+           {&B.Head.First, &B.Head.Instructions, &B.Head.Executions,
+            &B.Head.Events, &B.Head.DirtyPages, &B.Head.DirtyGranules,
+            &B.Head.OpaqueBytes})
         *N = H.v();
       if (H.failed())
         return createStringError("a block with a damaged head");

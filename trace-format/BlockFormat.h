@@ -52,7 +52,8 @@ private:
 
 /// Appends the block. Empty sections are left out.
 void encodeBlock(ByteWriter &Out, const BlockHead &Head,
-                 llvm::ArrayRef<uint8_t> Events, llvm::ArrayRef<uint8_t> Sequence,
+                 llvm::ArrayRef<uint8_t> Events,
+                 llvm::ArrayRef<uint8_t> Sequence,
                  llvm::ArrayRef<uint8_t> Opaque);
 
 /// The sections of a block, still encoded; they point into the raw bytes.

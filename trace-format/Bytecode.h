@@ -77,12 +77,18 @@ enum ch_opcode {
   /* guard:atom address:atom size:v reason:v. Memory a helper wrote: a slot for
      the address, then value slots. */
   CH_OP_OPAQUE_MEMORY = 15,
-  /* guard:atom target:atom jump:byte. */
+  /* guard:atom target:atom jump:byte base:v delta:zigzag-v. If taken, the stack
+     pointer is base + delta; base 0 is what it was at entry, base n the value of
+     the n-th CH_OP_STACK_POINTER. */
   CH_OP_EXIT = 16,
-  /* target:atom jump:byte. The last statement. */
+  /* target:atom jump:byte base:v delta:zigzag-v. The last statement. */
   CH_OP_NEXT = 17,
   /* ty atom. Defines ty. */
   CH_OP_COPY = 18,
+  /* origin:byte(ch_stack_origin). The stack pointer was just set to something
+     other than itself plus a constant: a value slot of 8 bytes holds it. Says
+     nothing new to replay; the indexer follows calls by it. */
+  CH_OP_STACK_POINTER = 19,
   /* CH_OP_FIRST + n, atom * arity: operation n of ReplayOps.def. Defines its
      result type. */
   CH_OP_FIRST = 32
@@ -105,6 +111,12 @@ enum ch_jump {
   CH_JUMP_RETURN = 2,
   CH_JUMP_SYSCALL = 3,
   CH_JUMP_OTHER = 4, /* traps, yields, client requests, cache flushes */
+};
+
+/* Where a new stack pointer came from. */
+enum ch_stack_origin {
+  CH_STACK_ELSEWHERE = 0, /* a register or memory: leave, longjmp, swapcontext */
+  CH_STACK_ITSELF = 1,    /* computed from the old one: alloca, alignment */
 };
 
 /* Reasons of opaque values. Below CH_REASON_FIRST_OP fixed; above, the VEX

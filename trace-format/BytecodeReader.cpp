@@ -219,6 +219,11 @@ Expected<bool> BytecodeReader::next(Statement &S) {
       D.fail("it reaches beyond the guest state");
   };
 
+  auto StackPointer = [&] {
+    S.StackBase = D.number32("bad stack pointer", StackPointersSeen);
+    S.StackDelta = D.zigzag();
+  };
+
   S.Opcode =
       D.number32("unknown statement", CH_OP_FIRST + operationCount() - 1);
   switch (S.Opcode) {
@@ -333,12 +338,20 @@ Expected<bool> BytecodeReader::next(Statement &S) {
     D.atom(S, CH_I1);
     D.atom(S, CH_I64);
     S.Jump = D.byte();
+    StackPointer();
     ++ExitsSeen;
     break;
   case CH_OP_NEXT:
     D.atom(S, CH_I64);
     S.Jump = D.byte();
+    StackPointer();
     Finished = true;
+    break;
+  case CH_OP_STACK_POINTER:
+    S.Origin = D.byte();
+    if (S.Origin > CH_STACK_ITSELF)
+      D.fail("unknown origin of a stack pointer");
+    ++StackPointersSeen;
     break;
   case CH_OP_COPY:
     S.Type = D.type();
@@ -395,6 +408,7 @@ Expected<SuperblockFacts> analyzeSuperblock(ArrayRef<uint8_t> Definition) {
   F.InstructionsAt.push_back(0);
   F.SlotFactsAt.push_back(0);
   F.JumpAt.push_back(CH_JUMP_OTHER);
+  F.StackAt.push_back({});
   uint64_t NextAddress = F.Header.Address;
   uint32_t Slot = 0;
   uint16_t Exits = 0;
@@ -454,6 +468,9 @@ Expected<SuperblockFacts> analyzeSuperblock(ArrayRef<uint8_t> Definition) {
     case CH_OP_OPAQUE_REGISTERS:
       Add(SlotKind::OpaqueRegisters, S.Size, CH_VALUE_SLOTS(S.Size), S.Reason);
       break;
+    case CH_OP_STACK_POINTER:
+      Add(SlotKind::StackPointer, 8, CH_VALUE_SLOTS(8), S.Origin);
+      break;
     case CH_OP_OPAQUE_MEMORY:
       Add(SlotKind::OpaqueMemory, S.Size, 1 + CH_VALUE_SLOTS(S.Size), S.Reason);
       break;
@@ -463,6 +480,7 @@ Expected<SuperblockFacts> analyzeSuperblock(ArrayRef<uint8_t> Definition) {
           static_cast<uint16_t>(F.InstructionAddress.size()));
       F.SlotFactsAt.push_back(static_cast<uint16_t>(F.Slots.size()));
       F.JumpAt.push_back(S.Jump);
+      F.StackAt.push_back({S.StackBase, S.StackDelta});
       ++Exits;
       break;
     }

@@ -58,6 +58,9 @@ struct Statement {
   uint32_t Reason = 0;
   uint8_t Conversion = 0;
   uint8_t Jump = 0;
+  uint8_t Origin = 0;      ///< ch_stack_origin
+  uint32_t StackBase = 0;  ///< exits: the stack pointer if taken
+  int64_t StackDelta = 0;
   bool Double = false;
   unsigned AtomCount = 0;
   Atom Atoms[8];
@@ -86,12 +89,13 @@ private:
   DefinitionHeader Header;
   llvm::ArrayRef<uint8_t> Rest;
   uint32_t NextTemp = 0;
+  uint32_t StackPointersSeen = 0;
   uint32_t InstructionsSeen = 0, ExitsSeen = 0;
   bool Finished = false;
   std::vector<uint8_t> TempTypes;
 };
 
-enum class SlotKind : uint8_t { Store, Load, Opaque, OpaqueRegisters, OpaqueMemory };
+enum class SlotKind : uint8_t { Store, Load, Opaque, OpaqueRegisters, OpaqueMemory, StackPointer };
 
 /// What one statement puts into the store area.
 struct SlotFact {
@@ -101,7 +105,14 @@ struct SlotFact {
   uint16_t Slots;
   uint16_t Instruction; ///< index of the instruction it belongs to
   uint16_t Exit;        ///< side exits before it: happened if ordinal > Exit
-  uint32_t Reason;      ///< opaque kinds
+  uint32_t Reason;      ///< opaque kinds; of a stack pointer its origin
+};
+
+/// The stack pointer at an exit: its value at entry (Base 0) or that of the
+/// Base-th StackPointer slot, plus Delta.
+struct StackPointerFact {
+  uint32_t Base = 0;
+  int64_t Delta = 0;
 };
 
 /// The static facts of a superblock. InstructionsAt[k] (k = ordinal, from 1) is
@@ -116,6 +127,7 @@ struct SuperblockFacts {
   std::vector<uint64_t> InstructionAddress;
   std::vector<uint8_t> InstructionLength;
   std::vector<uint8_t> JumpAt; ///< ch_jump by ordinal
+  std::vector<StackPointerFact> StackAt; ///< by ordinal
   /// Index of the instruction at Address, or -1.
   int instructionAt(uint64_t Address) const;
 };

@@ -17,8 +17,12 @@
 
 namespace chronicle {
 
-inline uint64_t zigzag(int64_t N) { return (uint64_t(N) << 1) ^ uint64_t(N >> 63); }
-inline int64_t unzigzag(uint64_t N) { return int64_t(N >> 1) ^ -int64_t(N & 1); }
+inline uint64_t zigzag(int64_t N) {
+  return (uint64_t(N) << 1) ^ uint64_t(N >> 63);
+}
+inline int64_t unzigzag(uint64_t N) {
+  return int64_t(N >> 1) ^ -int64_t(N & 1);
+}
 
 /// A growing buffer of bytes.
 class ByteWriter {
@@ -61,7 +65,8 @@ public:
 
 private:
   template <typename T> void fixed(T N) {
-    llvm::support::endian::write<T, llvm::endianness::little>(grow(sizeof(T)), N);
+    llvm::support::endian::write<T, llvm::endianness::little>(grow(sizeof(T)),
+                                                              N);
   }
   llvm::SmallVector<uint8_t, 0> Data;
 };

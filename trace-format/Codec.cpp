@@ -55,7 +55,8 @@ Compressor::Compressor(Codec C, int Level)
 Compressor::~Compressor() = default;
 Compressor::Compressor(Compressor &&) = default;
 
-Codec Compressor::compress(ArrayRef<uint8_t> Raw, SmallVectorImpl<uint8_t> &Out) {
+Codec Compressor::compress(ArrayRef<uint8_t> Raw,
+                           SmallVectorImpl<uint8_t> &Out) {
   if (Raw.empty())
     return Codec::None;
   switch (Kind) {
@@ -67,8 +68,8 @@ Codec Compressor::compress(ArrayRef<uint8_t> Raw, SmallVectorImpl<uint8_t> &Out)
     break;
   case Codec::Zstd: {
     Out.resize_for_overwrite(ZSTD_compressBound(Raw.size()));
-    size_t Size = ZSTD_compressCCtx(Ctx->Zstd, Out.data(), Out.size(), Raw.data(),
-                                    Raw.size(), Level);
+    size_t Size = ZSTD_compressCCtx(Ctx->Zstd, Out.data(), Out.size(),
+                                    Raw.data(), Raw.size(), Level);
     // Only memory can fail here; stored as it is, the piece is still good.
     if (ZSTD_isError(Size))
       return Codec::None;
@@ -79,7 +80,8 @@ Codec Compressor::compress(ArrayRef<uint8_t> Raw, SmallVectorImpl<uint8_t> &Out)
   return Out.size() < Raw.size() ? Kind : Codec::None;
 }
 
-Error decompress(Codec C, ArrayRef<uint8_t> Stored, uint8_t *Out, size_t RawSize) {
+Error decompress(Codec C, ArrayRef<uint8_t> Stored, uint8_t *Out,
+                 size_t RawSize) {
   size_t Size = RawSize;
   switch (C) {
   case Codec::None:
@@ -98,7 +100,8 @@ Error decompress(Codec C, ArrayRef<uint8_t> Stored, uint8_t *Out, size_t RawSize
       ~Context() { ZSTD_freeDCtx(D); }
     };
     static thread_local Context Ctx;
-    Size = ZSTD_decompressDCtx(Ctx.D, Out, RawSize, Stored.data(), Stored.size());
+    Size =
+        ZSTD_decompressDCtx(Ctx.D, Out, RawSize, Stored.data(), Stored.size());
     if (ZSTD_isError(Size))
       return createStringError("zstd: %s", ZSTD_getErrorName(Size));
     break;
@@ -107,7 +110,8 @@ Error decompress(Codec C, ArrayRef<uint8_t> Stored, uint8_t *Out, size_t RawSize
     return createStringError("unknown codec %u", unsigned(C));
   }
   if (Size != RawSize)
-    return createStringError("decompressed to %zu bytes instead of %zu", Size, RawSize);
+    return createStringError("decompressed to %zu bytes instead of %zu", Size,
+                             RawSize);
   return Error::success();
 }
 

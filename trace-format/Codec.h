@@ -34,7 +34,8 @@ public:
   Compressor(Compressor &&);
   /// Replaces Out. Returns the codec used: None, with Out untouched, if the
   /// result would not be smaller.
-  Codec compress(llvm::ArrayRef<uint8_t> Raw, llvm::SmallVectorImpl<uint8_t> &Out);
+  Codec compress(llvm::ArrayRef<uint8_t> Raw,
+                 llvm::SmallVectorImpl<uint8_t> &Out);
 
 private:
   struct Context;

@@ -98,10 +98,10 @@ static bool decodeChunks(ByteReader R, Directory &D) {
     E.Index = uint32_t(R.v());
     decodeGranules(R, E.Granules);
   }
-  return !R.failed() &&
-         llvm::is_sorted(D.Chunks, [](const PageChunkEntry &A, const PageChunkEntry &B) {
-           return std::tie(A.Frame, A.First) < std::tie(B.Frame, B.First);
-         });
+  return !R.failed() && llvm::is_sorted(D.Chunks, [](const PageChunkEntry &A,
+                                                     const PageChunkEntry &B) {
+    return std::tie(A.Frame, A.First) < std::tie(B.Frame, B.First);
+  });
 }
 
 static bool decodePieces(ByteReader R, Directory &D) {

@@ -3,9 +3,10 @@
 /// \file
 /// The tables at the end of the file that find everything else.
 ///
-///   directory := section*              1 blocks, 2 page chunks, 3 pieces, 4 totals
-///   blocks := count:v (offset:z first-timestamp:v kinds:v threads:v thread:v*)*
-///   chunks := count:v (frame:v first-block:v last-block:v offset:z index:v
+///   directory := section*              1 blocks, 2 page chunks, 3 pieces, 4
+///   totals blocks := count:v (offset:z first-timestamp:v kinds:v threads:v
+///   thread:v*)* chunks := count:v (frame:v first-block:v last-block:v offset:z
+///   index:v
 ///             summary)*                sorted by frame, then first block
 ///   pieces := count:v (type:u8 offset:v key:v)*
 ///   totals := instructions:v blocks:v executions:v
@@ -44,7 +45,8 @@ public:
   void addBlock(const BlockEntry &Entry);
   void addChunk(const PageChunkEntry &Entry);
   void addPiece(const OtherPiece &Entry);
-  void encode(ByteWriter &Out, Timestamp Instructions, uint64_t Executions) const;
+  void encode(ByteWriter &Out, Timestamp Instructions,
+              uint64_t Executions) const;
 
 private:
   ByteWriter Blocks, Chunks, Pieces;

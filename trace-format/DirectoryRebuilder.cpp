@@ -13,7 +13,8 @@ using namespace llvm;
 namespace chronicle {
 
 /// The sound pieces from the start of the file; \p Stop says what ended it.
-static std::vector<Piece> scanPieces(ArrayRef<uint8_t> File, std::string &Stop) {
+static std::vector<Piece> scanPieces(ArrayRef<uint8_t> File,
+                                     std::string &Stop) {
   std::vector<Piece> Pieces;
   for (uint64_t Offset = FileHeaderSize; Offset < File.size();) {
     Expected<Piece> P = Piece::at(File, Offset);
@@ -69,12 +70,14 @@ static Error addChunks(const Piece &P, ArrayRef<uint8_t> Raw, Directory &D) {
     std::fill(E.Granules, E.Granules + GranuleWords, 0);
     for (const PageDelta &Delta : C->Deltas)
       for (unsigned W = 0; W < GranuleWords; ++W)
-        E.Granules[W] |= Delta.Kind == GranulesDelta ? Delta.Granules[W] : ~uint64_t(0);
+        E.Granules[W] |=
+            Delta.Kind == GranulesDelta ? Delta.Granules[W] : ~uint64_t(0);
   }
   return Error::success();
 }
 
-Expected<RebuiltDirectory> rebuildDirectory(ArrayRef<uint8_t> File, StringRef Path) {
+Expected<RebuiltDirectory> rebuildDirectory(ArrayRef<uint8_t> File,
+                                            StringRef Path) {
   std::string Stop;
   std::vector<Piece> Pieces = scanPieces(File, Stop);
   auto Last = std::find_if(Pieces.rbegin(), Pieces.rend(), [](const Piece &P) {
@@ -86,8 +89,9 @@ Expected<RebuiltDirectory> rebuildDirectory(ArrayRef<uint8_t> File, StringRef Pa
                                  "' is damaged or was cut off before its first "
                                  "checkpoint, so nothing of it can be read (" +
                                  Stop + "): record again");
-  auto End = std::find_if(Last.base(), Pieces.end(),
-                          [](const Piece &P) { return P.Type == PieceType::End; });
+  auto End = std::find_if(Last.base(), Pieces.end(), [](const Piece &P) {
+    return P.Type == PieceType::End;
+  });
   bool Whole = End != Pieces.end();
   Pieces.erase(Whole ? End + 1 : Last.base(), Pieces.end());
 
@@ -104,17 +108,20 @@ Expected<RebuiltDirectory> rebuildDirectory(ArrayRef<uint8_t> File, StringRef Pa
     ArrayRef<uint8_t> Bytes(Raw->get(), P.RawSize);
     if (Error E = P.Type == PieceType::Block ? addBlock(P, Bytes, D)
                                              : addChunks(P, Bytes, D))
-      return createStringError(inconvertibleErrorCode(),
-                               "'" + Path + "' cannot be read: " + toString(std::move(E)));
+      return createStringError(
+          inconvertibleErrorCode(),
+          "'" + Path + "' cannot be read: " + toString(std::move(E)));
   }
-  llvm::stable_sort(D.Chunks, [](const PageChunkEntry &A, const PageChunkEntry &B) {
-    return std::tie(A.Frame, A.First) < std::tie(B.Frame, B.First);
-  });
+  llvm::stable_sort(
+      D.Chunks, [](const PageChunkEntry &A, const PageChunkEntry &B) {
+        return std::tie(A.Frame, A.First) < std::tie(B.Frame, B.First);
+      });
   if (!Whole)
-    Result.Truncated = ("the file is damaged or was cut off (" + Twine(Stop) +
-                        "); the trace can be read up to its last checkpoint, at instruction " +
-                        Twine(D.Instructions))
-                           .str();
+    Result.Truncated =
+        ("the file is damaged or was cut off (" + Twine(Stop) +
+         "); the trace can be read up to its last checkpoint, at instruction " +
+         Twine(D.Instructions))
+            .str();
   return Result;
 }
 

@@ -38,8 +38,12 @@ static constexpr KindInfo Kinds[EventKindCount] = {
     {"end", sizeof(ch_ev_end)},
 };
 
-StringRef eventKindName(uint32_t Kind) { return Kinds[Kind < EventKindCount ? Kind : 0].Name; }
-unsigned eventFixedSize(uint32_t Kind) { return Kinds[Kind < EventKindCount ? Kind : 0].Size; }
+StringRef eventKindName(uint32_t Kind) {
+  return Kinds[Kind < EventKindCount ? Kind : 0].Name;
+}
+unsigned eventFixedSize(uint32_t Kind) {
+  return Kinds[Kind < EventKindCount ? Kind : 0].Size;
+}
 
 StringRef endReasonName(uint32_t Reason) {
   switch (Reason) {

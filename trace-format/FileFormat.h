@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// The constants of trace.db. docs/format.md, "The database", is the definition.
+/// The constants of trace.db. docs/format.md, "The database", is the
+/// definition.
 ///
 ///   file   := header piece* [footer]
 ///   header := "CHRONDB\n" format-version:u32 stream-version:u32 zero:u8[48]
@@ -47,7 +48,8 @@ constexpr unsigned GranuleSize = 8;
 constexpr unsigned GranulesPerPage = PageSize / GranuleSize;
 constexpr unsigned GranuleWords = GranulesPerPage / 64;
 
-/// Frames of shared objects: SharedFrames + (object << SharedObjectShift) + page.
+/// Frames of shared objects: SharedFrames + (object << SharedObjectShift) +
+/// page.
 constexpr uint64_t SharedFrames = uint64_t(1) << 62;
 constexpr unsigned SharedObjectShift = 36;
 
@@ -55,8 +57,18 @@ constexpr unsigned SharedObjectShift = 36;
 enum : uint8_t { DefinitionTag = 1, ReasonNameTag = 2, SuccessorTag = 3 };
 
 /// Sections of a block and of the directory.
-enum : uint8_t { HeadSection = 1, EventsSection, SequenceSection, OpaqueSection };
-enum : uint8_t { BlocksSection = 1, ChunksSection, PiecesSection, TotalsSection };
+enum : uint8_t {
+  HeadSection = 1,
+  EventsSection,
+  SequenceSection,
+  OpaqueSection
+};
+enum : uint8_t {
+  BlocksSection = 1,
+  ChunksSection,
+  PiecesSection,
+  TotalsSection
+};
 
 /// Kinds of page deltas.
 enum : uint8_t { GranulesDelta = 0, ZeroDelta = 1, ImageDelta = 2 };

@@ -32,11 +32,13 @@ void decodeGranules(ByteReader &R, uint64_t Granules[GranuleWords]) {
     Granules[W] = Words & (1 << W) ? R.u64() : 0;
 }
 
-void PageChunkWriter::setBase(const uint8_t *Page, const uint64_t Granules[GranuleWords]) {
+void PageChunkWriter::setBase(const uint8_t *Page,
+                              const uint64_t Granules[GranuleWords]) {
   uint8_t *Image = Body.grow(PageSize);
   std::memcpy(Image, Page, PageSize);
-  forEachGranule(Granules,
-                 [&](unsigned G) { std::memset(Image + G * GranuleSize, 0, GranuleSize); });
+  forEachGranule(Granules, [&](unsigned G) {
+    std::memset(Image + G * GranuleSize, 0, GranuleSize);
+  });
   BaseSize = PageSize;
 }
 
@@ -52,7 +54,8 @@ void PageChunkWriter::addZero(BlockNumber Block) {
   std::fill(Summary, Summary + GranuleWords, ~uint64_t(0));
 }
 
-void PageChunkWriter::addGranules(BlockNumber Block, const uint64_t Granules[GranuleWords],
+void PageChunkWriter::addGranules(BlockNumber Block,
+                                  const uint64_t Granules[GranuleWords],
                                   const uint8_t *Page) {
   startDelta(Block, GranulesDelta);
   encodeGranules(Body, Granules);

@@ -28,7 +28,8 @@ void decodeGranules(ByteReader &R, uint64_t Granules[GranuleWords]);
 /// A page chunk that is being filled, one delta at a time, in block order.
 class PageChunkWriter {
 public:
-  PageChunkWriter(FrameNumber Frame, BlockNumber First) : Frame(Frame), First(First) {}
+  PageChunkWriter(FrameNumber Frame, BlockNumber First)
+      : Frame(Frame), First(First) {}
 
   /// The frame is not zero at the start. \p Page is the frame at the *end* of
   /// the first block and \p Granules what that block writes: those granules are

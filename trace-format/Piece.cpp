@@ -28,7 +28,8 @@ static uint64_t checksum(const uint8_t *Header, ArrayRef<uint8_t> Stored) {
 }
 
 void encodePieceHeader(uint8_t *Out, PieceType Type, Codec Compression,
-                       uint32_t RawSize, uint64_t Key, ArrayRef<uint8_t> Stored) {
+                       uint32_t RawSize, uint64_t Key,
+                       ArrayRef<uint8_t> Stored) {
   endian::write32le(Out, PieceMagic);
   Out[4] = uint8_t(Type);
   Out[5] = uint8_t(Compression);
@@ -70,7 +71,8 @@ Expected<Piece> Piece::at(ArrayRef<uint8_t> File, uint64_t Offset) {
 
 Error Piece::check() const {
   if (checksum(Stored.data() - PieceHeaderSize, Stored) != Checksum)
-    return createStringError("at offset %" PRIu64 ": the checksum of a %s piece is wrong",
+    return createStringError("at offset %" PRIu64
+                             ": the checksum of a %s piece is wrong",
                              Offset, pieceTypeName(Type).data());
   return Error::success();
 }
@@ -104,7 +106,8 @@ std::optional<uint64_t> decodeFooter(ArrayRef<uint8_t> File) {
   if (File.size() < FileHeaderSize + FooterSize)
     return std::nullopt;
   const uint8_t *F = File.end() - FooterSize;
-  if (std::memcmp(F, FooterMagic, 8) || endian::read64le(F + 16) != File.size() ||
+  if (std::memcmp(F, FooterMagic, 8) ||
+      endian::read64le(F + 16) != File.size() ||
       endian::read64le(F + 24) != xxh3_64bits(ArrayRef(F, 24)))
     return std::nullopt;
   return endian::read64le(F + 8);
@@ -119,24 +122,27 @@ Error checkFileHeader(ArrayRef<uint8_t> File, StringRef Path) {
   if (File.size() < 8 || std::memcmp(File.data(), FileMagic, 8))
     return Refuse("is not a Chronicle trace");
   if (File.size() < FileHeaderSize)
-    return Refuse("was cut off inside its header: nothing of the trace is left");
+    return Refuse(
+        "was cut off inside its header: nothing of the trace is left");
   uint32_t Format = endian::read32le(File.data() + 8);
   uint32_t Stream = endian::read32le(File.data() + 12);
   if (Format != FormatVersion)
-    return Refuse("was written in trace format " + Twine(Format) +
-                  "; this Chronicle reads format " + Twine(FormatVersion) +
-                  ": open it with the Chronicle that recorded it, or record again");
+    return Refuse(
+        "was written in trace format " + Twine(Format) +
+        "; this Chronicle reads format " + Twine(FormatVersion) +
+        ": open it with the Chronicle that recorded it, or record again");
   if (Stream != CH_STREAM_VERSION)
-    return Refuse("was written with replay programs of version " + Twine(Stream) +
-                  "; this Chronicle reads version " + Twine(CH_STREAM_VERSION) +
-                  ": open it with the Chronicle that recorded it, or record again");
+    return Refuse(
+        "was written with replay programs of version " + Twine(Stream) +
+        "; this Chronicle reads version " + Twine(CH_STREAM_VERSION) +
+        ": open it with the Chronicle that recorded it, or record again");
   return Error::success();
 }
 
 StringRef pieceTypeName(PieceType Type) {
-  static constexpr const char *Names[] = {"unknown", "run",        "definitions",
-                                          "block",   "pages",      "timeline",
-                                          "checkpoint", "end",     "directory"};
+  static constexpr const char *Names[] = {"unknown",    "run",   "definitions",
+                                          "block",      "pages", "timeline",
+                                          "checkpoint", "end",   "directory"};
   return unsigned(Type) < PieceTypeCount ? Names[unsigned(Type)] : Names[0];
 }
 

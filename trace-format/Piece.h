@@ -31,7 +31,8 @@ struct Piece {
 
   /// Reads the header at \p Offset of the file's bytes. Sizes are validated
   /// against the file; the payload is not touched.
-  static llvm::Expected<Piece> at(llvm::ArrayRef<uint8_t> File, uint64_t Offset);
+  static llvm::Expected<Piece> at(llvm::ArrayRef<uint8_t> File,
+                                  uint64_t Offset);
   /// Reads all of the payload.
   llvm::Error check() const;
   /// The payload, decompressed, after check().

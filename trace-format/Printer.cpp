@@ -61,8 +61,8 @@ static const char *jumpName(uint8_t Jump) {
 }
 
 static const char *conversionName(uint8_t Conversion) {
-  static constexpr const char *Names[] = {"v128",   "i64",   "i32",  "i16u.i32",
-                                          "i16s.i32", "i8u.i32", "i8s.i32"};
+  static constexpr const char *Names[] = {
+      "v128", "i64", "i32", "i16u.i32", "i16s.i32", "i8u.i32", "i8s.i32"};
   return Conversion < std::size(Names) ? Names[Conversion] : "?";
 }
 
@@ -70,6 +70,13 @@ static raw_ostream &operator<<(raw_ostream &Out, const Atom &A) {
   if (A.IsTemp)
     return Out << 't' << A.Temp;
   return Out << format_hex(A.Constant, 1);
+}
+
+static void printStackPointer(raw_ostream &Out, const Statement &S) {
+  Out << ", rsp ";
+  if (S.StackBase)
+    Out << "logged #" << S.StackBase << ' ';
+  Out << (S.StackDelta < 0 ? "" : "+") << S.StackDelta;
 }
 
 void printStatement(raw_ostream &Out, const Statement &S,
@@ -90,29 +97,32 @@ void printStatement(raw_ostream &Out, const Statement &S,
     Out << guestName(S.Offset);
     return;
   case CH_OP_PUT:
-    Out << guestName(S.Offset) << ':' << typeName(S.Type) << " = " << S.Atoms[0];
+    Out << guestName(S.Offset) << ':' << typeName(S.Type) << " = "
+        << S.Atoms[0];
     return;
   case CH_OP_GET_INDEXED:
-    Out << guestName(S.Offset) << '[' << S.Atoms[0] << " + " << S.Bias << " mod "
-        << S.Elements << ']';
+    Out << guestName(S.Offset) << '[' << S.Atoms[0] << " + " << S.Bias
+        << " mod " << S.Elements << ']';
     return;
   case CH_OP_PUT_INDEXED:
-    Out << guestName(S.Offset) << '[' << S.Atoms[0] << " + " << S.Bias << " mod "
-        << S.Elements << "]:" << typeName(S.Type) << " = " << S.Atoms[1];
+    Out << guestName(S.Offset) << '[' << S.Atoms[0] << " + " << S.Bias
+        << " mod " << S.Elements << "]:" << typeName(S.Type) << " = "
+        << S.Atoms[1];
     return;
   case CH_OP_LOAD:
     Out << "load " << S.Atoms[0];
     return;
   case CH_OP_STORE:
-    Out << "store " << S.Atoms[0] << ", " << typeName(S.Type) << ' ' << S.Atoms[1];
+    Out << "store " << S.Atoms[0] << ", " << typeName(S.Type) << ' '
+        << S.Atoms[1];
     return;
   case CH_OP_STORE_GUARDED:
-    Out << "if " << S.Atoms[0] << " store " << S.Atoms[1] << ", " << typeName(S.Type)
-        << ' ' << S.Atoms[2];
+    Out << "if " << S.Atoms[0] << " store " << S.Atoms[1] << ", "
+        << typeName(S.Type) << ' ' << S.Atoms[2];
     return;
   case CH_OP_LOAD_GUARDED:
-    Out << "if " << S.Atoms[0] << " load " << conversionName(S.Conversion) << ' '
-        << S.Atoms[1] << " else " << S.Atoms[2];
+    Out << "if " << S.Atoms[0] << " load " << conversionName(S.Conversion)
+        << ' ' << S.Atoms[1] << " else " << S.Atoms[2];
     return;
   case CH_OP_CAS:
     Out << (S.Double ? "compare-and-swap-double " : "compare-and-swap ")
@@ -140,9 +150,15 @@ void printStatement(raw_ostream &Out, const Statement &S,
     return;
   case CH_OP_EXIT:
     Out << "if " << S.Atoms[0] << " exit to " << S.Atoms[1] << jumpName(S.Jump);
+    printStackPointer(Out, S);
     return;
   case CH_OP_NEXT:
     Out << "next " << S.Atoms[0] << jumpName(S.Jump);
+    printStackPointer(Out, S);
+    return;
+  case CH_OP_STACK_POINTER:
+    Out << "rsp logged"
+        << (S.Origin == CH_STACK_ITSELF ? " (computed from itself)" : "");
     return;
   case CH_OP_COPY:
     Rest(0);
@@ -198,12 +214,13 @@ static void printSnapshot(raw_ostream &Out, ArrayRef<uint8_t> State) {
     return;
   for (unsigned Offset = CH_OFFSET_RAX; Offset <= CH_OFFSET_RIP; Offset += 8)
     Out << ' ' << guestName(Offset) << '='
-        << format_hex_no_prefix(support::endian::read64le(State.data() + Offset), 1);
+        << format_hex_no_prefix(
+               support::endian::read64le(State.data() + Offset), 1);
 }
 
 static void printProtection(raw_ostream &Out, uint32_t P) {
-  Out << ' ' << (P & CH_PROT_READ ? 'r' : '-') << (P & CH_PROT_WRITE ? 'w' : '-')
-      << (P & CH_PROT_EXEC ? 'x' : '-');
+  Out << ' ' << (P & CH_PROT_READ ? 'r' : '-')
+      << (P & CH_PROT_WRITE ? 'w' : '-') << (P & CH_PROT_EXEC ? 'x' : '-');
 }
 
 void printEvent(raw_ostream &Out, uint32_t Kind, ArrayRef<uint8_t> Payload) {
@@ -240,8 +257,11 @@ void printEvent(raw_ostream &Out, uint32_t Kind, ArrayRef<uint8_t> Payload) {
     Take(E);
     Out << " thread " << E.thread;
     for (; Payload.size() >= 16; Payload = Payload.drop_front(16))
-      Out << ' ' << guestName(unsigned(support::endian::read64le(Payload.data()))) << '='
-          << format_hex_no_prefix(support::endian::read64le(Payload.data() + 8), 1);
+      Out << ' '
+          << guestName(unsigned(support::endian::read64le(Payload.data())))
+          << '='
+          << format_hex_no_prefix(support::endian::read64le(Payload.data() + 8),
+                                  1);
     return;
   }
   case CH_EV_FAULT: {
@@ -251,8 +271,8 @@ void printEvent(raw_ostream &Out, uint32_t Kind, ArrayRef<uint8_t> Payload) {
     return;
   }
   case CH_EV_MEMORY: {
-    static constexpr const char *Sources[] = {"?",      "startup", "mapped", "syscall",
-                                              "signal", "thread",  "core"};
+    static constexpr const char *Sources[] = {
+        "?", "startup", "mapped", "syscall", "signal", "thread", "core"};
     ch_ev_memory E;
     Take(E);
     Out << " thread " << E.thread;
@@ -273,8 +293,11 @@ void printEvent(raw_ostream &Out, uint32_t Kind, ArrayRef<uint8_t> Payload) {
     Range(E.address, E.length);
     printProtection(Out, E.protection);
     static constexpr std::pair<uint32_t, const char *> Flags[] = {
-        {CH_MAP_FILE, " file"},   {CH_MAP_SHARED, " shared"},   {CH_MAP_STACK, " stack"},
-        {CH_MAP_HEAP, " heap"}, {CH_MAP_STARTUP, " startup"}};
+        {CH_MAP_FILE, " file"},
+        {CH_MAP_SHARED, " shared"},
+        {CH_MAP_STACK, " stack"},
+        {CH_MAP_HEAP, " heap"},
+        {CH_MAP_STARTUP, " startup"}};
     for (auto [Bit, Name] : Flags)
       if (E.flags & Bit)
         Out << Name;
@@ -312,14 +335,16 @@ void printEvent(raw_ostream &Out, uint32_t Kind, ArrayRef<uint8_t> Payload) {
   case CH_EV_SYSCALL_EXIT: {
     ch_ev_syscall_exit E;
     Take(E);
-    Out << " thread " << E.thread << " number " << E.number << " = " << E.result;
+    Out << " thread " << E.thread << " number " << E.number << " = "
+        << E.result;
     return;
   }
   case CH_EV_SIGNAL: {
     ch_ev_signal E;
     Take(E);
-    Out << " thread " << E.thread << " number " << E.number << " code " << int32_t(E.code)
-        << " address " << format_hex(E.address, 1) << " sender " << E.sender;
+    Out << " thread " << E.thread << " number " << E.number << " code "
+        << int32_t(E.code) << " address " << format_hex(E.address, 1)
+        << " sender " << E.sender;
     if (E.flags & CH_SIG_FATAL)
       Out << " fatal";
     if (E.flags & CH_SIG_ALT_STACK)
@@ -331,7 +356,8 @@ void printEvent(raw_ostream &Out, uint32_t Kind, ArrayRef<uint8_t> Payload) {
   case CH_EV_THREAD_START: {
     ch_ev_thread_start E;
     Take(E);
-    Out << " thread " << E.thread << " parent " << E.parent << " os " << E.os_thread;
+    Out << " thread " << E.thread << " parent " << E.parent << " os "
+        << E.os_thread;
     return;
   }
   case CH_EV_OUTPUT: {
@@ -360,7 +386,8 @@ void printEvent(raw_ostream &Out, uint32_t Kind, ArrayRef<uint8_t> Payload) {
                                               "an unreported write"};
     ch_ev_log_loads E;
     Take(E);
-    Out << " because of " << Reasons[E.reason < std::size(Reasons) ? E.reason : 0];
+    Out << " because of "
+        << Reasons[E.reason < std::size(Reasons) ? E.reason : 0];
     return;
   }
   case CH_EV_END: {

@@ -28,7 +28,8 @@ void printDefinition(llvm::raw_ostream &Out, llvm::ArrayRef<uint8_t> Definition,
 
 /// An event's kind and contents in one line, without a newline. Long contents
 /// are cut, and say how long they are.
-void printEvent(llvm::raw_ostream &Out, uint32_t Kind, llvm::ArrayRef<uint8_t> Payload);
+void printEvent(llvm::raw_ostream &Out, uint32_t Kind,
+                llvm::ArrayRef<uint8_t> Payload);
 
 } // namespace chronicle
 

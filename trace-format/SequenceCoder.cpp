@@ -17,7 +17,8 @@ Error decodeSequence(ArrayRef<uint8_t> Bytes, uint64_t Executions,
   Symbols.reserve(Executions);
   Scratch.Exits.resize(First.size());
   if (++Scratch.Epoch == 0) {
-    std::fill(Scratch.Exits.begin(), Scratch.Exits.end(), SequenceScratch::Exit{0, 0});
+    std::fill(Scratch.Exits.begin(), Scratch.Exits.end(),
+              SequenceScratch::Exit{0, 0});
     Scratch.Epoch = 1;
   }
 

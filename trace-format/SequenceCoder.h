@@ -55,6 +55,11 @@ public:
     Hits = 0;
   }
 
+  /// The symbol will be added soon; it may be nonsense.
+  void prefetch(uint32_t Symbol) const {
+    __builtin_prefetch(Exits.data() + Symbol);
+  }
+
   /// The bytes of the block; valid until beginBlock().
   llvm::ArrayRef<uint8_t> endBlock() {
     if (Hits)
@@ -103,7 +108,8 @@ struct SequenceScratch {
 
 /// \p First has the first successor of each exit number, or NoSymbol.
 llvm::Error decodeSequence(llvm::ArrayRef<uint8_t> Bytes, uint64_t Executions,
-                           llvm::ArrayRef<uint32_t> First, SequenceScratch &Scratch,
+                           llvm::ArrayRef<uint32_t> First,
+                           SequenceScratch &Scratch,
                            std::vector<uint32_t> &Symbols);
 
 } // namespace chronicle

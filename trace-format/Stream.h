@@ -104,6 +104,7 @@ CH_STATIC_ASSERT(sizeof(struct ch_chunk_header) == 64, "docs/format.md");
      opaque, n <= 16       {value}            n > 16: two slots
      opaque register bytes as an opaque of that size, 16 bytes a slot
      opaque memory         {address, 0}, then the bytes, 16 a slot
+     stack pointer         {value}
    Bytes beyond n are garbage. A guarded store that did not happen, a failed
    compare-and-swap and a guarded helper that was not called have the address
    CH_NO_ADDRESS and garbage for bytes. */

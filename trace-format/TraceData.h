@@ -22,7 +22,7 @@ using FrameNumber = uint64_t;
 struct BlockEntry {
   uint64_t Offset = 0;
   Timestamp First = 0;
-  uint64_t Kinds = 0; ///< bit k: has an event of kind k
+  uint64_t Kinds = 0;                     ///< bit k: has an event of kind k
   llvm::SmallVector<uint32_t, 2> Threads; ///< with a snapshot in the block
 };
 
@@ -57,8 +57,8 @@ struct PageChunkEntry {
 
 struct PageDelta {
   BlockNumber Block;
-  uint8_t Kind;         ///< 0 granules, 1 zero, 2 image
-  uint64_t Granules[8]; ///< kind 0
+  uint8_t Kind;                  ///< 0 granules, 1 zero, 2 image
+  uint64_t Granules[8];          ///< kind 0
   llvm::ArrayRef<uint8_t> Bytes; ///< 8 a granule, or the image
 };
 

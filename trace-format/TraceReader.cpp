@@ -40,7 +40,7 @@ struct TraceReader::Impl {
   std::optional<json::Object> End;
   std::vector<Definition> Definitions{Definition()}; ///< by id; 0 is none
   std::vector<uint32_t> ExitOwner;                   ///< exit number -> id
-  std::vector<uint32_t> FirstSuccessor;              ///< exit number -> exit number
+  std::vector<uint32_t> FirstSuccessor; ///< exit number -> exit number
   DenseMap<uint32_t, StringRef> ReasonNames;
   std::vector<TimelineEvent> Timeline;
   /// What Definitions, ReasonNames and Timeline point into.
@@ -52,7 +52,8 @@ struct TraceReader::Impl {
   /// Recently used pages pieces: neighbours in space share a piece.
   static constexpr unsigned CacheSlots = 512;
   mutable std::mutex Mutex;
-  mutable std::array<std::pair<uint64_t, std::shared_ptr<const PagesPiece>>, CacheSlots>
+  mutable std::array<std::pair<uint64_t, std::shared_ptr<const PagesPiece>>,
+                     CacheSlots>
       PagesCache;
   mutable std::vector<std::unique_ptr<SequenceScratch>> Scratch;
 
@@ -63,11 +64,13 @@ struct TraceReader::Impl {
   Error addTimeline(ArrayRef<uint8_t> Raw);
   void forget();
   Expected<std::shared_ptr<const PagesPiece>> pagesAt(uint64_t Offset) const;
-  Expected<const PageChunk *> chunkOf(const PageChunkEntry &Entry,
-                                      std::shared_ptr<const PagesPiece> &Piece) const;
+  Expected<const PageChunk *>
+  chunkOf(const PageChunkEntry &Entry,
+          std::shared_ptr<const PagesPiece> &Piece) const;
 };
 
-Expected<json::Object> TraceReader::Impl::readJson(uint64_t Offset, PieceType Type) const {
+Expected<json::Object> TraceReader::Impl::readJson(uint64_t Offset,
+                                                   PieceType Type) const {
   Expected<Piece> P = Piece::at(File, Offset);
   if (!P)
     return P.takeError();
@@ -83,11 +86,13 @@ Expected<json::Object> TraceReader::Impl::readJson(uint64_t Offset, PieceType Ty
     return V.takeError();
   json::Object *O = V->getAsObject();
   if (!O)
-    return createStringError("at offset %" PRIu64 ": not a JSON object", Offset);
+    return createStringError("at offset %" PRIu64 ": not a JSON object",
+                             Offset);
   return std::move(*O);
 }
 
-Expected<ArrayRef<uint8_t>> TraceReader::Impl::keep(uint64_t Offset, PieceType Type) {
+Expected<ArrayRef<uint8_t>> TraceReader::Impl::keep(uint64_t Offset,
+                                                    PieceType Type) {
   Expected<Piece> P = Piece::at(File, Offset);
   if (!P)
     return P.takeError();
@@ -112,7 +117,8 @@ Error TraceReader::Impl::addDefinitions(ArrayRef<uint8_t> Raw) {
       Head.u64();
       Head.v();
       uint64_t Exits = Head.v() + 1;
-      if (R.failed() || Head.failed() || Id != Definitions.size() || Exits > 256)
+      if (R.failed() || Head.failed() || Id != Definitions.size() ||
+          Exits > 256)
         return createStringError("a damaged definition");
       Definitions.push_back({Bytes, uint32_t(ExitOwner.size())});
       ExitOwner.insert(ExitOwner.end(), Exits, uint32_t(Id));
@@ -204,8 +210,9 @@ Error TraceReader::Impl::load() {
     }
   }
   // The block that was not finished has no place in the trace.
-  llvm::erase_if(Timeline,
-                 [&](const TimelineEvent &E) { return E.Block >= Dir.Blocks.size(); });
+  llvm::erase_if(Timeline, [&](const TimelineEvent &E) {
+    return E.Block >= Dir.Blocks.size();
+  });
   if (!HasRun)
     return createStringError("it does not say what was recorded");
   if (Dir.Blocks.empty())
@@ -220,8 +227,9 @@ Expected<std::unique_ptr<TraceReader>> TraceReader::open(StringRef Path) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer = MemoryBuffer::getFile(
       Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!Buffer)
-    return createStringError(Buffer.getError(), "cannot open '" + Path +
-                                                    "': " + Buffer.getError().message());
+    return createStringError(Buffer.getError(),
+                             "cannot open '" + Path +
+                                 "': " + Buffer.getError().message());
   return open(std::move(*Buffer));
 }
 
@@ -265,8 +273,9 @@ TraceReader::open(std::unique_ptr<MemoryBuffer> Buffer) {
     I.Truncated = std::move(D->Truncated);
     I.Rebuilt = true;
     if (Error E = I.load())
-      return createStringError(inconvertibleErrorCode(),
-                               "'" + Path + "' cannot be read: " + toString(std::move(E)));
+      return createStringError(
+          inconvertibleErrorCode(),
+          "'" + Path + "' cannot be read: " + toString(std::move(E)));
   }
   if (I.End && I.Truncated.empty())
     if (std::optional<StringRef> Message = I.End->getString("failure"))
@@ -279,21 +288,24 @@ uint64_t TraceReader::fileSize() const { return I->File.size(); }
 StringRef TraceReader::truncated() const { return I->Truncated; }
 bool TraceReader::rebuilt() const { return I->Rebuilt; }
 const json::Object &TraceReader::run() const { return I->Run; }
-const json::Object *TraceReader::end() const { return I->End ? &*I->End : nullptr; }
+const json::Object *TraceReader::end() const {
+  return I->End ? &*I->End : nullptr;
+}
 Timestamp TraceReader::instructions() const { return I->Dir.Instructions; }
 uint64_t TraceReader::executions() const { return I->Dir.Executions; }
 ArrayRef<BlockEntry> TraceReader::blocks() const { return I->Dir.Blocks; }
 
 BlockNumber TraceReader::blockAt(Timestamp T) const {
   ArrayRef<BlockEntry> Blocks = blocks();
-  auto It = llvm::upper_bound(Blocks, T,
-                              [](Timestamp T, const BlockEntry &B) { return T < B.First; });
+  auto It = llvm::upper_bound(
+      Blocks, T, [](Timestamp T, const BlockEntry &B) { return T < B.First; });
   return It == Blocks.begin() ? 0 : It - Blocks.begin() - 1;
 }
 
 Expected<Block> TraceReader::readBlock(BlockNumber N) const {
   auto Damaged = [&](Error E) {
-    return createStringError("block %" PRIu64 ": %s", N, toString(std::move(E)).c_str());
+    return createStringError("block %" PRIu64 ": %s", N,
+                             toString(std::move(E)).c_str());
   };
   if (N >= I->Dir.Blocks.size())
     return createStringError("there is no block %" PRIu64, N);
@@ -332,8 +344,8 @@ Expected<Block> TraceReader::readBlock(BlockNumber N) const {
   }
   if (!Scratch)
     Scratch = std::make_unique<SequenceScratch>();
-  Error E = decodeSequence(S->Sequence, S->Head.Executions, I->FirstSuccessor, *Scratch,
-                           B.Symbols);
+  Error E = decodeSequence(S->Sequence, S->Head.Executions, I->FirstSuccessor,
+                           *Scratch, B.Symbols);
   {
     std::lock_guard<std::mutex> Lock(I->Mutex);
     I->Scratch.push_back(std::move(Scratch));
@@ -355,16 +367,23 @@ StringRef TraceReader::reasonName(uint32_t Reason) const {
   return I->ReasonNames.lookup(Reason);
 }
 
-ArrayRef<PageChunkEntry> TraceReader::pageChunks() const { return I->Dir.Chunks; }
+ArrayRef<PageChunkEntry> TraceReader::pageChunks() const {
+  return I->Dir.Chunks;
+}
 
 ArrayRef<PageChunkEntry> TraceReader::pageChunksOf(FrameNumber Frame) const {
   struct ByFrame {
-    bool operator()(const PageChunkEntry &E, FrameNumber F) const { return E.Frame < F; }
-    bool operator()(FrameNumber F, const PageChunkEntry &E) const { return F < E.Frame; }
+    bool operator()(const PageChunkEntry &E, FrameNumber F) const {
+      return E.Frame < F;
+    }
+    bool operator()(FrameNumber F, const PageChunkEntry &E) const {
+      return F < E.Frame;
+    }
   };
-  auto [First, Last] =
-      std::equal_range(I->Dir.Chunks.begin(), I->Dir.Chunks.end(), Frame, ByFrame());
-  return ArrayRef(I->Dir.Chunks).slice(First - I->Dir.Chunks.begin(), Last - First);
+  auto [First, Last] = std::equal_range(I->Dir.Chunks.begin(),
+                                        I->Dir.Chunks.end(), Frame, ByFrame());
+  return ArrayRef(I->Dir.Chunks)
+      .slice(First - I->Dir.Chunks.begin(), Last - First);
 }
 
 Expected<std::shared_ptr<const PagesPiece>>
@@ -379,7 +398,8 @@ TraceReader::Impl::pagesAt(uint64_t Offset) const {
   if (!P)
     return P.takeError();
   if (P->Type != PieceType::Pages)
-    return createStringError("at offset %" PRIu64 ": not a pages piece", Offset);
+    return createStringError("at offset %" PRIu64 ": not a pages piece",
+                             Offset);
   Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
   if (!Raw)
     return Raw.takeError();
@@ -408,12 +428,14 @@ TraceReader::Impl::chunkOf(const PageChunkEntry &Entry,
   if (Entry.Index >= Piece->Chunks.size() ||
       Piece->Chunks[Entry.Index].Frame != Entry.Frame ||
       Piece->Chunks[Entry.Index].First != Entry.First)
-    return createStringError("at offset %" PRIu64 ": not the pages the directory says",
+    return createStringError("at offset %" PRIu64
+                             ": not the pages the directory says",
                              Entry.Offset);
   return &Piece->Chunks[Entry.Index];
 }
 
-Expected<PageChunk> TraceReader::readPageChunk(const PageChunkEntry &Entry) const {
+Expected<PageChunk>
+TraceReader::readPageChunk(const PageChunkEntry &Entry) const {
   std::shared_ptr<const PagesPiece> Piece;
   Expected<const PageChunk *> C = I->chunkOf(Entry, Piece);
   if (!C)
@@ -421,10 +443,11 @@ Expected<PageChunk> TraceReader::readPageChunk(const PageChunkEntry &Entry) cons
   return **C;
 }
 
-Error TraceReader::readFrame(FrameNumber Frame, BlockNumber N, uint8_t *Page) const {
+Error TraceReader::readFrame(FrameNumber Frame, BlockNumber N,
+                             uint8_t *Page) const {
   ArrayRef<PageChunkEntry> Chunks = pageChunksOf(Frame);
-  auto It = llvm::partition_point(Chunks,
-                                  [&](const PageChunkEntry &E) { return E.First < N; });
+  auto It = llvm::partition_point(
+      Chunks, [&](const PageChunkEntry &E) { return E.First < N; });
   std::memset(Page, 0, PageSize);
   if (It == Chunks.begin())
     return Error::success();

@@ -25,7 +25,8 @@ namespace chronicle {
 /// from several threads at once.
 class TraceReader {
 public:
-  static llvm::Expected<std::unique_ptr<TraceReader>> open(llvm::StringRef Path);
+  static llvm::Expected<std::unique_ptr<TraceReader>>
+  open(llvm::StringRef Path);
   /// The same for a file that is in memory already.
   static llvm::Expected<std::unique_ptr<TraceReader>>
   open(std::unique_ptr<llvm::MemoryBuffer> Buffer);

@@ -16,15 +16,16 @@ namespace chronicle {
 
 static Error fileError(StringRef What, StringRef Path, int Code) {
   return createStringError(std::error_code(Code, std::generic_category()),
-                           "cannot " + What + " '" + Path + "': " + sys::StrError(Code));
+                           "cannot " + What + " '" + Path +
+                               "': " + sys::StrError(Code));
 }
 
 Expected<std::unique_ptr<FileAppender>> FileAppender::create(StringRef Path,
                                                              bool Overwrite) {
   std::string Name = Path.str();
-  int Descriptor =
-      ::open(Name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (Overwrite ? O_TRUNC : O_EXCL),
-             0666);
+  int Descriptor = ::open(
+      Name.c_str(),
+      O_RDWR | O_CREAT | O_CLOEXEC | (Overwrite ? O_TRUNC : O_EXCL), 0666);
   if (Descriptor < 0) {
     if (errno == EEXIST)
       return createStringError(std::make_error_code(std::errc::file_exists),
@@ -60,14 +61,16 @@ Error FileAppender::append(ArrayRef<uint8_t> Head, ArrayRef<uint8_t> Body) {
     return E;
   uint64_t End = Size + Head.size() + Body.size();
   static constexpr uint8_t Zeros[8] = {};
-  if (Error E = writeAll(Descriptor, Path, End, ArrayRef(Zeros, alignTo(End, 8) - End)))
+  if (Error E = writeAll(Descriptor, Path, End,
+                         ArrayRef(Zeros, alignTo(End, 8) - End)))
     return E;
   Size = alignTo(End, 8);
   return Error::success();
 }
 
 void FileAppender::reserve(uint64_t Bytes) {
-  while (::fallocate(Descriptor, FALLOC_FL_KEEP_SIZE, off_t(Size), off_t(Bytes)) < 0 &&
+  while (::fallocate(Descriptor, FALLOC_FL_KEEP_SIZE, off_t(Size),
+                     off_t(Bytes)) < 0 &&
          errno == EINTR)
     ;
 }
@@ -81,9 +84,9 @@ Error FileAppender::close() {
   return Failure ? fileError("finish", Path, Failure) : Error::success();
 }
 
-Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(StringRef Path, bool Overwrite,
-                                                           Codec Compression, int Level,
-                                                           unsigned Workers) {
+Expected<std::unique_ptr<TraceWriter>>
+TraceWriter::create(StringRef Path, bool Overwrite, Codec Compression,
+                    int Level, unsigned Workers) {
   auto File = FileAppender::create(Path, Overwrite);
   if (!File)
     return File.takeError();
@@ -96,9 +99,11 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(StringRef Path, bool 
   std::unique_ptr<TraceWriter> W(new TraceWriter(std::move(*File)));
   W->Written = W->File->size();
   if (!Workers)
-    Workers = std::max(1u, get_physical_cores() > 1 ? unsigned(get_physical_cores()) - 1 : 1);
+    Workers = std::max(
+        1u, get_physical_cores() > 1 ? unsigned(get_physical_cores()) - 1 : 1);
   for (unsigned I = 0; I < Workers; ++I)
-    W->Threads.emplace_back([W = W.get(), Compression, Level] { W->work(Compression, Level); });
+    W->Threads.emplace_back(
+        [W = W.get(), Compression, Level] { W->work(Compression, Level); });
   return W;
 }
 
@@ -113,7 +118,8 @@ TraceWriter::~TraceWriter() {
     T.join();
 }
 
-uint64_t TraceWriter::append(PieceType Type, uint64_t Key, SmallVector<uint8_t, 0> Raw) {
+uint64_t TraceWriter::append(PieceType Type, uint64_t Key,
+                             SmallVector<uint8_t, 0> Raw) {
   std::unique_lock<std::mutex> Lock(Mutex);
   Progress.wait(Lock, [&] { return Waiting < QueueBytes; });
   uint64_t Number = NextNumber++;
@@ -186,9 +192,11 @@ void TraceWriter::writeReady(std::unique_lock<std::mutex> &Lock) {
 }
 
 Error TraceWriter::write(const Job &J) {
-  ArrayRef<uint8_t> Payload = J.Used == Codec::None ? ArrayRef(J.Raw) : ArrayRef(J.Stored);
+  ArrayRef<uint8_t> Payload =
+      J.Used == Codec::None ? ArrayRef(J.Raw) : ArrayRef(J.Stored);
   uint8_t Header[PieceHeaderSize];
-  encodePieceHeader(Header, J.Type, J.Used, uint32_t(J.Raw.size()), J.Key, Payload);
+  encodePieceHeader(Header, J.Type, J.Used, uint32_t(J.Raw.size()), J.Key,
+                    Payload);
   if (Error E = File->append(Header, Payload))
     return E;
   if (J.Type == PieceType::Checkpoint)

@@ -24,14 +24,15 @@
 
 namespace chronicle {
 
-/// A file that is only ever appended to. Full disks and broken ones come back as
-/// errors; a partial append is cut off by whoever recovers.
+/// A file that is only ever appended to. Full disks and broken ones come back
+/// as errors; a partial append is cut off by whoever recovers.
 class FileAppender {
 public:
-  static llvm::Expected<std::unique_ptr<FileAppender>> create(llvm::StringRef Path,
-                                                              bool Overwrite);
+  static llvm::Expected<std::unique_ptr<FileAppender>>
+  create(llvm::StringRef Path, bool Overwrite);
   ~FileAppender();
-  llvm::Error append(llvm::ArrayRef<uint8_t> Head, llvm::ArrayRef<uint8_t> Body);
+  llvm::Error append(llvm::ArrayRef<uint8_t> Head,
+                     llvm::ArrayRef<uint8_t> Body);
   uint64_t size() const { return Size; }
   /// Makes sure that Bytes more can be appended after this point even if the
   /// disk fills up. Best effort: not every file system can do it.
@@ -42,7 +43,8 @@ public:
   llvm::Error close();
 
 private:
-  FileAppender(int Descriptor, llvm::StringRef Path) : Descriptor(Descriptor), Path(Path) {}
+  FileAppender(int Descriptor, llvm::StringRef Path)
+      : Descriptor(Descriptor), Path(Path) {}
   int Descriptor;
   std::string Path;
   uint64_t Size = 0;
@@ -62,7 +64,8 @@ public:
 
   /// Hands a piece over and returns its number, from 0, in the order of calls.
   /// After a failure pieces are dropped.
-  uint64_t append(PieceType Type, uint64_t Key, llvm::SmallVector<uint8_t, 0> Raw);
+  uint64_t append(PieceType Type, uint64_t Key,
+                  llvm::SmallVector<uint8_t, 0> Raw);
   /// Space that recover() needs, kept free behind every checkpoint.
   void setReserve(uint64_t Bytes) { Reserve = Bytes; }
 

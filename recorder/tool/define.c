@@ -375,17 +375,27 @@ void define_opaque_memory(IRExpr *guard, IRExpr *address, UInt size,
   number(reason);
 }
 
-void define_exit(IRExpr *guard, IRConst *target, IRJumpKind kind) {
+void define_exit(IRExpr *guard, IRConst *target, IRJumpKind kind,
+                 StackPointer at) {
   byte(CH_OP_EXIT);
   atom(guard);
   constant(constant_value(target));
   byte(jump_code(kind));
+  number(at.base);
+  number(zigzag(at.delta));
 }
 
-void define_next(IRExpr *target, IRJumpKind kind) {
+void define_next(IRExpr *target, IRJumpKind kind, StackPointer at) {
   byte(CH_OP_NEXT);
   atom(target);
   byte(jump_code(kind));
+  number(at.base);
+  number(zigzag(at.delta));
+}
+
+void define_stack_pointer(UInt origin) {
+  byte(CH_OP_STACK_POINTER);
+  byte(origin);
 }
 
 /* ---- the same definition twice is one superblock ----

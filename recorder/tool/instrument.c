@@ -101,6 +101,7 @@ static void do_assignment(IRStmt *s) {
   IRExpr *e = s->Ist.WrTmp.data;
   IRType type = typeOfIRTemp(in->tyenv, temp);
   emit(s);
+  stack_follow_assignment(temp, e);
   switch (e->tag) {
   case Iex_Get:
     define_get(temp, e->Iex.Get.offset, type);
@@ -255,6 +256,19 @@ static void do_dirty(IRStmt *s) {
   }
 }
 
+/* The indexer follows calls by the stack pointer: where it is set to something
+   unforeseen the value is logged. */
+static void do_stack_put(IRStmt *s) {
+  IRExpr *value = s->Ist.Put.data;
+  UInt origin;
+  if (!stack_follow_put(s->Ist.Put.offset, value, &origin))
+    return;
+  define_stack_pointer(origin);
+  log_value(type_of(value) == Ity_I64
+                ? value
+                : assign(Ity_I64, IRExpr_Get(CH_OFFSET_RSP, Ity_I64)));
+}
+
 /* ---- dead PUTs ---- */
 
 static UChar *dead;
@@ -316,7 +330,9 @@ static void find_dead_puts(void) {
     if (s->tag == Ist_Put) {
       Int offset = s->Ist.Put.offset;
       Int size = size_of(typeOfIRExpr(in->tyenv, s->Ist.Put.data));
-      dead[i] = 1;
+      /* A part of RSP: do_stack_put() reads the whole. */
+      dead[i] = offset + size <= CH_OFFSET_RSP || offset >= CH_OFFSET_RSP + 8 ||
+                size == 8;
       for (Int k = 0; k < size; k++)
         dead[i] &= overwritten[offset + k];
       VG_(memset)(overwritten + offset, 1, size);
@@ -400,6 +416,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
   Addr instruction = in->stmts[i]->Ist.IMark.addr;
   Addr expected = instruction;
   define_begin(in, instruction);
+  stack_follow_begin(in->tyenv);
   allocate(weight, slots_size, id);
 
   for (; i < in->stmts_used; i++) {
@@ -426,6 +443,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
                    s->Ist.Put.data);
       if (!dead[i])
         emit(s);
+      do_stack_put(s);
       break;
     case Ist_PutI: {
       IRPutI *p = s->Ist.PutI.details;
@@ -463,7 +481,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
       break;
     case Ist_Exit:
       exits++;
-      define_exit(s->Ist.Exit.guard, s->Ist.Exit.dst, s->Ist.Exit.jk);
+      define_exit(s->Ist.Exit.guard, s->Ist.Exit.dst, s->Ist.Exit.jk,
+                  stack_now());
       emit(s);
       emit(IRStmt_Store(Iend_LE, plus(run_word, 3),
                         IRExpr_Const(IRConst_U8(exits + 1))));
@@ -473,7 +492,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
       VG_(tool_panic)("a statement that amd64 code does not have");
     }
   }
-  define_next(in->next, in->jumpkind);
+  define_next(in->next, in->jumpkind, stack_now());
   UInt slot_count = slot_bytes / CH_SLOT_SIZE;
   tl_assert(exits + 1 <= CH_MAX_ORDINAL && slot_count <= CH_MAX_SLOTS);
 

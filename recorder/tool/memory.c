@@ -306,6 +306,45 @@ void memory_log_stack_growth(void) {
   log_mapped(start, end, CH_MAP_STACK, CH_MEM_MAPPED, NULL);
 }
 
+/* ---- what system calls under way may write ----
+   While a thread is inside a blocking call the kernel may have filled its buffer
+   already, and others run: such memory is not audited. */
+
+typedef struct {
+  ThreadId tid;
+  Addr start, end;
+} Target;
+static Target *targets;
+static UInt targets_used, targets_size;
+
+static void core_will_write(CorePart part, ThreadId tid, const HChar *what,
+                            Addr address, SizeT length) {
+  if (!recording || part != Vg_CoreSysCall || !length)
+    return;
+  if (targets_used == targets_size) {
+    targets_size = targets_size * 2 + 64;
+    targets = VG_(realloc)("chronicle.targets", targets,
+                           targets_size * sizeof *targets);
+  }
+  Target t = {tid, address, address + length};
+  targets[targets_used++] = t;
+}
+
+void memory_syscall_over(ThreadId tid) {
+  for (UInt i = 0; i < targets_used;)
+    if (targets[i].tid == tid)
+      targets[i] = targets[--targets_used];
+    else
+      i++;
+}
+
+static Bool is_target(Addr start, Addr end) {
+  for (UInt i = 0; i < targets_used; i++)
+    if (targets[i].start < end && start < targets[i].end)
+      return True;
+  return False;
+}
+
 /* ---- what the core wrote ---- */
 
 static void core_wrote(CorePart part, ThreadId tid, Addr address,
@@ -351,6 +390,8 @@ void memory_log_startup(void) {
 }
 
 static void audit(Addr address, SizeT length) {
+  if (is_target(address, address + length))
+    return;
   struct ch_ev_range *e = event(CH_EV_AUDIT, sizeof *e + length);
   SysRes r = VG_(do_syscall)(__NR_pread64, memory_fd, (UWord)(e + 1), length,
                              address, 0, 0, 0, 0);
@@ -408,6 +449,7 @@ void memory_init(void) {
   VG_(track_copy_mem_remap)(moved_mapping);
   VG_(track_new_mem_brk)(brk_grew);
   VG_(track_die_mem_brk)(brk_shrank);
+  VG_(track_pre_mem_write)(core_will_write);
   VG_(track_post_mem_write)(core_wrote);
   VG_(track_copy_reg_to_mem)(core_wrote_register);
 }

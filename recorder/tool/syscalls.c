@@ -36,6 +36,7 @@ static void log_output_vector(ThreadId tid, UWord descriptor, Addr vector,
 static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   if (!recording)
     return;
+  memory_syscall_over(tid);
   struct ch_ev_syscall_enter *e = event(CH_EV_SYSCALL_ENTER, sizeof *e);
   e->thread = thread_number(tid);
   e->number = number;
@@ -67,6 +68,7 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
                   SysRes result) {
   if (!recording)
     return;
+  memory_syscall_over(tid);
   Bool failed = sr_isError(result);
   struct ch_ev_syscall_exit *e = event(CH_EV_SYSCALL_EXIT, sizeof *e);
   e->thread = thread_number(tid);

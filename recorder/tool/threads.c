@@ -185,6 +185,7 @@ static void thread_exits(ThreadId tid) {
   Thread *t = thread_of(tid);
   if (!recording || !t->number)
     return;
+  memory_syscall_over(tid);
   if (t->has_state) {
     snapshot(t, t->state);
     t->has_state = False;

@@ -7,6 +7,7 @@
  *   ring.c        the ring: chunks, events, waiting
  *   instrument.c  the code added to each superblock (the fast path)
  *   define.c      a superblock's replay program
+ *   stack.c       what is known of the stack pointer at translation
  *   threads.c     what happens between stretches of client code
  *   memory.c      mappings, contents, audit
  *   syscalls.c    system calls, output
@@ -158,6 +159,8 @@ void memory_log_stack_growth(void);
    makes is shared. */
 void memory_expect_shared(Bool shared, UWord shm_id);
 void memory_before_fork(void);
+/* The thread's system call is over, or it has none. */
+void memory_syscall_over(ThreadId tid);
 /* The next writable page in turn, for the indexer to compare. */
 void memory_audit_some(void);
 void memory_audit_all(void);
@@ -166,6 +169,20 @@ void memory_audit_all(void);
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
                  const VexGuestLayout *layout, const VexGuestExtents *extents,
                  const VexArchInfo *arch, IRType guest_word, IRType host_word);
+
+/* ---- stack.c ---- */
+
+/* The stack pointer as far as it is known when translating: the value that was
+   set last (0: at entry) plus a constant. */
+typedef struct {
+  UInt base;
+  Long delta;
+} StackPointer;
+void stack_follow_begin(IRTypeEnv *types);
+void stack_follow_assignment(IRTemp temp, IRExpr *value);
+/* After a PUT: True if the new stack pointer must be logged. */
+Bool stack_follow_put(Int offset, IRExpr *value, UInt *origin);
+StackPointer stack_now(void);
 
 /* ---- define.c: writes replay bytecode ---- */
 void define_begin(IRSB *in, Addr address);
@@ -191,8 +208,10 @@ void define_opaque(IRTemp temp, IRType type, UInt reason);
 void define_opaque_registers(UInt offset, UInt size, UInt reason);
 void define_opaque_memory(IRExpr *guard, IRExpr *address, UInt size,
                           UInt reason);
-void define_exit(IRExpr *guard, IRConst *target, IRJumpKind kind);
-void define_next(IRExpr *target, IRJumpKind kind);
+void define_exit(IRExpr *guard, IRConst *target, IRJumpKind kind,
+                 StackPointer at);
+void define_next(IRExpr *target, IRJumpKind kind, StackPointer at);
+void define_stack_pointer(UInt origin);
 /* The id of this definition: an old one if the very same was sent before. */
 UInt define_end(UInt instructions, UInt exits, UInt slots);
 

@@ -48,6 +48,7 @@ def run(command, directory, options):
             command,
             cwd=directory,
             stdin=stdin,
+            env={} if options.empty_environment else None,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             timeout=TIMEOUT,
@@ -116,6 +117,7 @@ def main():
     parser.add_argument("--end", help="how the trace must end, if not as the program")
     parser.add_argument("--threads", type=int, help="how many threads there must be")
     parser.add_argument("--instructions", type=int, help="at least so many")
+    parser.add_argument("--empty-environment", action="store_true")
     parser.add_argument("--shared", action="store_true", help="others may write its memory")
     parser.add_argument("--keep", action="store_true", help="keep the trace")
     parser.add_argument("command", nargs="+")

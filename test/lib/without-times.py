@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Copies JSON from standard input to standard output, sorted, without what depends on
-the clock or the number of workers."""
+"""Copies the JSON of `chronicle verify` from standard input to standard output, sorted,
+without what depends on the clock or on how many threads verified."""
 import json
 import sys
 
@@ -10,7 +10,7 @@ def clean(value):
         return {
             key: clean(item)
             for key, item in value.items()
-            if "second" not in key and key not in ("workers", "jobs")
+            if "second" not in key and key not in ("threads", "workers")
         }
     if isinstance(value, list):
         return [clean(item) for item in value]

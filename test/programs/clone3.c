@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// clone3 called directly, as newer libraries do; the fallback when it is refused.
+// clone3 called directly, as newer libraries do; the fallback when it is
+// refused.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>

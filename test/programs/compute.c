@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A loop as long as its argument asks for, in millions of iterations of about ten
-// instructions, over a table of as many kilobytes as the second one says.
+// A loop as long as its argument asks for, in millions of iterations of about
+// ten instructions, over a table of as many kilobytes as the second one says.
 #include "Check.h"
 
 int main(int Count, char **Arguments) {
@@ -8,15 +8,13 @@ int main(int Count, char **Arguments) {
   uint64_t Words = (Count > 2 ? strtoull(Arguments[2], NULL, 10) : 1024) * 128;
   uint64_t *Table = calloc(Words, 8);
   CHECK(Table && Words);
-  uint64_t X = 1, Y = 0;
+  uint64_t X = 1, Window = 0;
   for (uint64_t I = 0; I < Millions * 1000000; ++I) {
     X = X * 6364136223846793005u + 1442695040888963407u;
-    // Mostly near the last place, now and then anywhere, as programs do.
-    if ((X >> 60) == 0)
-      Y = (X >> 20) % Words;
-    if (++Y >= Words)
-      Y = 0;
-    Table[Y] += X >> 33;
+    // As programs do: a while in one place, then in another.
+    if (I % 4096 == 0)
+      Window = (X >> 20) % (Words / 64) * 64;
+    Table[Window + I % 64] += X >> 33;
   }
   for (uint64_t I = 0; I < Words; ++I)
     hashWord(Table[I]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Instructions and calls whose results come from outside: none may be recomputed.
+// Instructions and calls whose results come from outside: none may be
+// recomputed.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <sched.h>
@@ -34,7 +35,8 @@ int main(void) {
   for (int I = 0; I < 50; ++I) {
     CHECK(clock_gettime(CLOCK_MONOTONIC, &Clock) == 0);
     CHECK(gettimeofday(&Day, NULL) == 0);
-    Sink += (uint64_t)Clock.tv_nsec + (uint64_t)Day.tv_usec + (uint64_t)time(NULL);
+    Sink +=
+        (uint64_t)Clock.tv_nsec + (uint64_t)Day.tv_usec + (uint64_t)time(NULL);
     Sink += (uint64_t)sched_getcpu() + (uint64_t)clock();
   }
   unsigned char Bytes[64];

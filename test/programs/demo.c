@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The demo: a small bank. Its transfers keep the total, until one writes past the
-// end of a name and into a balance. The program notices at the end that money is
-// missing, long after it happened, and exits with status 3.
+// The demo: a small bank. Its transfers keep the total, until one writes past
+// the end of a name and into a balance. The program notices at the end that
+// money is missing, long after it happened, and exits with status 3.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C++: exceptions through frames with destructors, rethrown, caught by base, carried
-// between threads; containers, virtual calls, std::function.
+// C++: exceptions through frames with destructors, rethrown, caught by base,
+// carried between threads; containers, virtual calls, std::function.
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -43,7 +43,8 @@ struct Derived : Base {
     Guard G;
     thrower(Depth);
   } catch (const std::exception &Error) {
-    std::throw_with_nested(std::logic_error(std::string("on the way: ") + Error.what()));
+    std::throw_with_nested(
+        std::logic_error(std::string("on the way: ") + Error.what()));
   }
   return "not reached";
 }
@@ -80,7 +81,9 @@ int main() {
   for (int I = 0; I < 500; ++I)
     Map[std::to_string(I % 37)].push_back(std::make_unique<Derived>(I));
   long Sum = 0;
-  std::function<void(const Base &)> Add = [&](const Base &B) { Sum += B.value(); };
+  std::function<void(const Base &)> Add = [&](const Base &B) {
+    Sum += B.value();
+  };
   for (auto &Entry : Map)
     for (auto &Object : Entry.second)
       Add(*Object);

@@ -16,7 +16,7 @@ enum { ARITH = CF | PF | AF | ZF | SF | OF, LOGIC = CF | PF | ZF | SF | OF };
                      : "cc");                                                  \
     hashWord(X);                                                               \
     hashWord(Y);                                                               \
-    hashWord(Flags & (Mask));                                                  \
+    hashWord(Flags &(Mask));                                                   \
   }
 #define WIDTHS(Name, Insn, Mask)                                               \
   BINARY(Name##8, Insn "b", uint8_t, Mask)                                     \
@@ -54,9 +54,10 @@ BINARY(btc64, "btcq", uint64_t, CF)
                      : "c"(C)                                                  \
                      : "cc");                                                  \
     hashWord(X);                                                               \
-    hashWord(Flags & (C ? (Mask) : ARITH & ~OF));                               \
+    hashWord(Flags &(C ? (Mask) : ARITH & ~OF));                               \
   }
-// Valgrind loses OF in a rotate through carry by nothing, and the carry of an over-wide shl/shr of 8 and 16 bits is undefined.
+// Valgrind loses OF in a rotate through carry by nothing, and the carry of an
+// over-wide shl/shr of 8 and 16 bits is undefined.
 SHIFT(shl8, "shlb", uint8_t, 7, PF | ZF | SF | CF)
 SHIFT(shl16, "shlw", uint16_t, 15, PF | ZF | SF | CF)
 SHIFT(shl32, "shll", uint32_t, 255, PF | ZF | SF | CF)
@@ -91,8 +92,14 @@ static void doubleShifts(uint64_t A, uint64_t B, uint64_t C) {
   uint32_t V = (uint32_t)A, W = (uint32_t)A;
   __asm__ volatile("shldq %%cl, %1, %0" : "+r"(X) : "r"(B), "c"(C) : "cc");
   __asm__ volatile("shrdq %%cl, %1, %0" : "+r"(Y) : "r"(B), "c"(C) : "cc");
-  __asm__ volatile("shldl %%cl, %1, %0" : "+r"(V) : "r"((uint32_t)B), "c"(C) : "cc");
-  __asm__ volatile("shrdl %%cl, %1, %0" : "+r"(W) : "r"((uint32_t)B), "c"(C) : "cc");
+  __asm__ volatile("shldl %%cl, %1, %0"
+                   : "+r"(V)
+                   : "r"((uint32_t)B), "c"(C)
+                   : "cc");
+  __asm__ volatile("shrdl %%cl, %1, %0"
+                   : "+r"(W)
+                   : "r"((uint32_t)B), "c"(C)
+                   : "cc");
   hashWord(X), hashWord(Y), hashWord(V), hashWord(W);
 }
 
@@ -102,9 +109,15 @@ static void multiply(uint64_t A, uint64_t B) {
   hashWord(Low), hashWord(High);
   __asm__ volatile("imulq %3" : "=a"(Low), "=d"(High) : "a"(A), "r"(B) : "cc");
   hashWord(Low), hashWord(High);
-  __asm__ volatile("xorl %%edx, %%edx\n\tmulb %b2" : "=a"(Low), "=&d"(High) : "r"(B), "0"(A) : "cc");
+  __asm__ volatile("xorl %%edx, %%edx\n\tmulb %b2"
+                   : "=a"(Low), "=&d"(High)
+                   : "r"(B), "0"(A)
+                   : "cc");
   hashWord(Low);
-  __asm__ volatile("xorl %%edx, %%edx\n\tmulw %w2" : "=a"(Low), "=&d"(High) : "r"(B), "0"(A) : "cc");
+  __asm__ volatile("xorl %%edx, %%edx\n\tmulw %w2"
+                   : "=a"(Low), "=&d"(High)
+                   : "r"(B), "0"(A)
+                   : "cc");
   hashWord(Low), hashWord(High);
 }
 
@@ -112,7 +125,10 @@ static void divide(uint64_t A, uint64_t B) {
   uint64_t Quotient, Remainder;
   if (B) {
     uint64_t Top = A % B;
-    __asm__ volatile("divq %4" : "=a"(Quotient), "=d"(Remainder) : "a"(B ^ A), "d"(Top), "r"(B) : "cc");
+    __asm__ volatile("divq %4"
+                     : "=a"(Quotient), "=d"(Remainder)
+                     : "a"(B ^ A), "d"(Top), "r"(B)
+                     : "cc");
     hashWord(Quotient), hashWord(Remainder);
   }
   if ((uint32_t)B) {
@@ -138,7 +154,7 @@ static void unary(uint64_t A, uint64_t F) {
                    : "+r"(X), "+r"(Flags)                                      \
                    :                                                           \
                    : "cc");                                                    \
-  hashWord(X), hashWord(Flags & (Mask));
+  hashWord(X), hashWord(Flags &(Mask));
   ONE("incq", ARITH)
   ONE("decq", ARITH)
   ONE("negq", ARITH)
@@ -154,12 +170,16 @@ static void unary(uint64_t A, uint64_t F) {
     __asm__ volatile("bsrq %1, %0" : "=r"(R) : "r"(A) : "cc");
     hashWord(R);
   }
-  hashWord((uint64_t)(int64_t)(int8_t)A), hashWord((uint64_t)(int64_t)(int16_t)A);
+  hashWord((uint64_t)(int64_t)(int8_t)A),
+      hashWord((uint64_t)(int64_t)(int16_t)A);
   __asm__ volatile("cbtw\n\tcwtl\n\tcltq" : "=a"(R) : "0"(A));
   hashWord(R);
   __asm__ volatile("cqto" : "=d"(R) : "a"(A));
   hashWord(R);
-  __asm__ volatile("movb %b1, %%ah\n\taddb %%al, %%ah" : "=a"(R) : "b"(A), "0"(A) : "cc");
+  __asm__ volatile("movb %b1, %%ah\n\taddb %%al, %%ah"
+                   : "=a"(R)
+                   : "b"(A), "0"(A)
+                   : "cc");
   hashWord(R);
 }
 
@@ -175,13 +195,17 @@ static void conditions(uint64_t F) {
     Bits = Bits * 2 + Set;                                                     \
     hashWord(Moved);                                                           \
   }
-  SET("o") SET("no") SET("b") SET("nb") SET("z") SET("nz") SET("be") SET("nbe")
-  SET("s") SET("ns") SET("p") SET("np") SET("l") SET("nl") SET("le") SET("nle")
+  SET("o")
+  SET("no") SET("b") SET("nb") SET("z") SET("nz") SET("be") SET("nbe") SET("s")
+      SET("ns") SET("p") SET("np") SET("l") SET("nl") SET("le") SET("nle")
 #undef SET
-  hashWord(Bits);
+          hashWord(Bits);
   uint64_t Ah;
-  __asm__ volatile("pushq %1\n\tpopfq\n\tlahf\n\tcmc\n\tsahf\n\tstc\n\tclc\n\tlahf"
-                   : "=a"(Ah) : "r"(F), "0"(0ul) : "cc");
+  __asm__ volatile(
+      "pushq %1\n\tpopfq\n\tlahf\n\tcmc\n\tsahf\n\tstc\n\tclc\n\tlahf"
+      : "=a"(Ah)
+      : "r"(F), "0"(0ul)
+      : "cc");
   hashWord(Ah);
 }
 
@@ -190,7 +214,8 @@ static void compareAndSwap(void) {
   CHECK(__atomic_compare_exchange_n(&Word, &Expected, 9, 0, 5, 5) && Word == 9);
   CHECK(!__atomic_compare_exchange_n(&Word, &Expected, 7, 0, 5, 5));
   CHECK(Expected == 9 && Word == 9);
-  CHECK(__atomic_fetch_add(&Word, 3, 5) == 9 && __atomic_fetch_or(&Word, 1, 5) == 12);
+  CHECK(__atomic_fetch_add(&Word, 3, 5) == 9 &&
+        __atomic_fetch_or(&Word, 1, 5) == 12);
   CHECK(__atomic_exchange_n(&Word, 2, 5) == 13);
   uint8_t Byte = 1;
   CHECK(__atomic_fetch_sub(&Byte, 2, 5) == 1 && Byte == 255);
@@ -199,17 +224,20 @@ static void compareAndSwap(void) {
   uint8_t Done;
   __asm__ volatile("lock cmpxchg16b %1\n\tsete %0"
                    : "=q"(Done), "+m"(*(__int128 *)Pair), "+a"(Low), "+d"(High)
-                   : "b"(3ul), "c"(4ul) : "cc");
+                   : "b"(3ul), "c"(4ul)
+                   : "cc");
   CHECK(Done && Pair[0] == 3 && Pair[1] == 4);
   __asm__ volatile("lock cmpxchg16b %1\n\tsete %0"
                    : "=q"(Done), "+m"(*(__int128 *)Pair), "+a"(Low), "+d"(High)
-                   : "b"(5ul), "c"(6ul) : "cc");
+                   : "b"(5ul), "c"(6ul)
+                   : "cc");
   CHECK(!Done && Low == 3 && High == 4 && Pair[0] == 3);
   uint64_t Eight = 0x0000000200000001;
   uint32_t Eax = 1, Edx = 2;
   __asm__ volatile("lock cmpxchg8b %1\n\tsete %0"
                    : "=q"(Done), "+m"(Eight), "+a"(Eax), "+d"(Edx)
-                   : "b"(7), "c"(8) : "cc");
+                   : "b"(7), "c"(8)
+                   : "cc");
   CHECK(Done && Eight == 0x0000000800000007);
 }
 
@@ -218,7 +246,8 @@ int main(void) {
     for (unsigned J = 0; J < 24; ++J) {
       uint64_t A = interesting(I), B = interesting(J);
       uint64_t F = 0x202 | (nextRandom() & ARITH);
-      RUN(add), RUN(sub), RUN(adc), RUN(sbb), RUN(cmp), RUN(and), RUN(or), RUN(xor);
+      RUN(add), RUN(sub), RUN(adc), RUN(sbb), RUN(cmp), RUN(and), RUN(or),
+          RUN(xor);
       RUN(test), RUN(xadd), RUN(shl), RUN(shr), RUN(sar), RUN(rol), RUN(ror);
       RUN(rcl), RUN(rcr);
       imul16(A, B, F), imul32(A, B, F), imul64(A, B, F);

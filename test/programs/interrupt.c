@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// For the tests of Ctrl-C: counts interrupts and, with the argument "once", ends
-// after the first; with "never" it ignores them; else it dies of them.
+// For the tests of Ctrl-C: counts interrupts and, with the argument "once",
+// ends after the first; with "never" it ignores them; else it dies of them.
 #include "Check.h"
 #include <signal.h>
 

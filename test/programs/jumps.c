@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// setjmp and longjmp, over many frames and back and forth; swapcontext coroutines.
+// setjmp and longjmp, over many frames and back and forth; swapcontext
+// coroutines.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <setjmp.h>

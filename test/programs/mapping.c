@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory maps: anonymous and of files, private and shared, over each other, moved,
-// grown, protected, partly unmapped, discarded; the heap's end; past a file's end.
+// Memory maps: anonymous and of files, private and shared, over each other,
+// moved, grown, protected, partly unmapped, discarded; the heap's end; past a
+// file's end.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>
@@ -15,13 +16,15 @@ static int File;
 
 static void jumpOut(int Number) { siglongjmp(Back, Number); }
 
-static char *map(void *At, size_t Size, int Protection, int Flags, int Fd, off_t Offset) {
+static char *map(void *At, size_t Size, int Protection, int Flags, int Fd,
+                 off_t Offset) {
   char *P = mmap(At, Size, Protection, Flags, Fd, Offset);
   CHECK(P != MAP_FAILED);
   return P;
 }
 static char *anonymous(size_t Size) {
-  return map(NULL, Size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return map(NULL, Size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+             -1, 0);
 }
 
 static void makeFile(void) {
@@ -36,12 +39,15 @@ static void makeFile(void) {
 
 static void private(void) {
   char *P = map(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, File, 0);
-  CHECK(P[0] == 'a' && P[3 * PAGE + 5] == 'd' && P[7 * PAGE + 99] == 'h' && P[7 * PAGE + 100] == 0);
+  CHECK(P[0] == 'a' && P[3 * PAGE + 5] == 'd' && P[7 * PAGE + 99] == 'h' &&
+        P[7 * PAGE + 100] == 0);
   P[PAGE] = 'X'; // copied on write: the file keeps its own
   char Byte;
   CHECK(pread(File, &Byte, 1, PAGE) == 1 && Byte == 'b');
-  // An anonymous page over the middle, then the file at another offset over that.
-  map(P + 2 * PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  // An anonymous page over the middle, then the file at another offset over
+  // that.
+  map(P + 2 * PAGE, PAGE, PROT_READ | PROT_WRITE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   CHECK(P[2 * PAGE] == 0 && P[PAGE] == 'X');
   P[2 * PAGE] = 'Y';
   map(P + 2 * PAGE, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, File, 5 * PAGE);
@@ -58,7 +64,8 @@ static void shared(void) {
   Q[8] = '?';
   CHECK(P[PAGE + 8] == '?');
   char Bytes[2];
-  CHECK(pread(File, Bytes, 2, PAGE + 7) == 2 && Bytes[0] == '!' && Bytes[1] == '?');
+  CHECK(pread(File, Bytes, 2, PAGE + 7) == 2 && Bytes[0] == '!' &&
+        Bytes[1] == '?');
   // A write by system call shows in the mapping.
   CHECK(pwrite(File, "syscall", 7, PAGE + 100) == 7);
   CHECK(!memcmp(Q + 100, "syscall", 7) && P[PAGE + 100] == 's');
@@ -89,11 +96,13 @@ static void moving(void) {
   CHECK(To[0] == '0' && To[PAGE] == '1');
   // Discarded pages are zero again.
   To[10] = 'k';
-  CHECK(madvise(To, PAGE, MADV_DONTNEED) == 0 && To[10] == 0 && To[PAGE] == '1');
+  CHECK(madvise(To, PAGE, MADV_DONTNEED) == 0 && To[10] == 0 &&
+        To[PAGE] == '1');
 }
 
 static void protection(void) {
-  char *P = map(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *P = map(NULL, 3 * PAGE, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   CHECK(mprotect(P + PAGE, PAGE, PROT_READ | PROT_WRITE) == 0);
   P[PAGE] = 5;
   CHECK(mprotect(P + PAGE, PAGE, PROT_NONE) == 0);
@@ -108,7 +117,8 @@ static void protection(void) {
     CHECK(0);
   }
   signal(SIGBUS, jumpOut);
-  char *Past = map(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, File, 0);
+  char *Past =
+      map(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, File, 0);
   CHECK(Past[7 * PAGE + 50] == 'h');
   if (sigsetjmp(Back, 1) == 0) {
     Past[12 * PAGE] = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Output in every way there is, to both streams, also closed and duplicated ones.
+// Output in every way there is, to both streams, also closed and duplicated
+// ones.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>

@@ -7,7 +7,9 @@ static int Calls;
 __thread int PluginLocal = 5;
 
 __attribute__((constructor)) static void loaded(void) { puts("plugin loaded"); }
-__attribute__((destructor)) static void unloaded(void) { puts("plugin unloaded"); }
+__attribute__((destructor)) static void unloaded(void) {
+  puts("plugin unloaded");
+}
 
 int pluginCall(int Value) {
   PluginLocal += Value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Children of every kind, which run on unrecorded: fork, vfork, exec, posix_spawn,
-// system, popen, a grandchild, a child that crashes, one that outlives its parent's
-// interest, and fork from a thread.
+// Children of every kind, which run on unrecorded: fork, vfork, exec,
+// posix_spawn, system, popen, a grandchild, a child that crashes, one that
+// outlives its parent's interest, and fork from a thread.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>
@@ -63,15 +63,16 @@ int main(void) {
   char *Arguments[] = {"sh", "-c", "echo spawned; exit 9", NULL};
   CHECK(posix_spawn(&Child, "/bin/sh", NULL, NULL, Arguments, environ) == 0);
   CHECK(WEXITSTATUS(statusOf(Child)) == 9);
-  // Valgrind forks where posix_spawn shares memory, so that its child cannot report
-  // a failed exec: there the call succeeds and the child exits with 127.
+  // Valgrind forks where posix_spawn shares memory, so that its child cannot
+  // report a failed exec: there the call succeeds and the child exits with 127.
   if (posix_spawn(&Child, "/nonexistent", NULL, NULL, Arguments, environ) == 0)
     CHECK(WEXITSTATUS(statusOf(Child)) == 127);
 
   CHECK(WEXITSTATUS(system("echo system; exit 2")) == 2);
   FILE *Pipe = popen("echo from popen; cat /dev/null", "r");
   char Line[100];
-  CHECK(Pipe && fgets(Line, sizeof(Line), Pipe) && !strcmp(Line, "from popen\n"));
+  CHECK(Pipe && fgets(Line, sizeof(Line), Pipe) &&
+        !strcmp(Line, "from popen\n"));
   CHECK(pclose(Pipe) == 0);
 
   Child = fork();
@@ -95,7 +96,8 @@ int main(void) {
   CHECK(pthread_create(&Thread, NULL, forkInThread, NULL) == 0);
   pthread_join(Thread, NULL);
   // A failed exec changes nothing.
-  CHECK(execl("/nonexistent/program", "x", (char *)NULL) == -1 && errno == ENOENT);
+  CHECK(execl("/nonexistent/program", "x", (char *)NULL) == -1 &&
+        errno == ENOENT);
   printf("processes done\n");
   return 0;
 }

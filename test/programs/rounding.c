@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every rounding mode of SSE and x87, NaN payloads, infinities and denormals.
-// Valgrind does not honour the mode everywhere, so results are kept in memory for
-// the replay to agree with, and only what holds in any case is printed.
+// Valgrind does not honour the mode everywhere, so results are kept in memory
+// for the replay to agree with, and only what holds in any case is printed.
 #include "Check.h"
 #include <fenv.h>
 #include <immintrin.h>
@@ -24,25 +24,30 @@ static uint64_t bitsOf(double Value) {
 }
 
 static void compute(unsigned Mode) {
-  static const int Modes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+  static const int Modes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD,
+                              FE_TOWARDZERO};
   fesetround(Modes[Mode]);
   for (int I = 0; I < 64; ++I) {
     volatile double A = (I - 31) * 0.7300001, B = 3 + I * 1e-3;
     volatile float F = (float)A;
     Doubles[I] += A / B + sqrt(B) * A - B;
     Floats[I] += F / 3 + (float)B;
-    Longs[I] += lrint(A) + (int64_t)A + lrintf(F) + _mm_cvtsd_si32(_mm_set_sd(A * 1.5));
-    Extended[I] = (long double)A * B + rintl((long double)A) + sqrtl((long double)B);
-    Doubles[I] += nearbyint(A) + floor(A) + ceil(A) + trunc(A) + (double)F + (double)Longs[I];
+    Longs[I] +=
+        lrint(A) + (int64_t)A + lrintf(F) + _mm_cvtsd_si32(_mm_set_sd(A * 1.5));
+    Extended[I] =
+        (long double)A * B + rintl((long double)A) + sqrtl((long double)B);
+    Doubles[I] += nearbyint(A) + floor(A) + ceil(A) + trunc(A) + (double)F +
+                  (double)Longs[I];
   }
   fesetround(FE_TONEAREST);
 }
 
 static void payloads(void) {
   static const uint64_t Special[] = {
-      0x7ff8000000000001, 0x7ff800000badcafe, 0xfff8000012345678, 0x7ff0000000000001,
-      0xfff4000000000042, 0x7ff0000000000000, 0xfff0000000000000, 0x0000000000000001,
-      0x800fffffffffffff, 0x0000000000000000, 0x8000000000000000, 0x3ff0000000000000,
+      0x7ff8000000000001, 0x7ff800000badcafe, 0xfff8000012345678,
+      0x7ff0000000000001, 0xfff4000000000042, 0x7ff0000000000000,
+      0xfff0000000000000, 0x0000000000000001, 0x800fffffffffffff,
+      0x0000000000000000, 0x8000000000000000, 0x3ff0000000000000,
       0xc008000000000000, 0x7fefffffffffffff, 0x0010000000000000};
   enum { N = sizeof(Special) / sizeof(*Special) };
   for (int I = 0; I < N; ++I)
@@ -57,7 +62,8 @@ static void payloads(void) {
       Doubles[(I + J + 4) & 63] = _mm_cvtsd_f64(R);
       Doubles[(I + J + 5) & 63] = _mm_cvtsd_f64(_mm_sqrt_sd(V, W));
       Floats[(I + J) & 63] = (float)A + (float)B;
-      Longs[(I + J) & 63] = (A < B) + 2 * (A == B) + 4 * (A >= B) + 8 * __builtin_isunordered(A, B);
+      Longs[(I + J) & 63] = (A < B) + 2 * (A == B) + 4 * (A >= B) +
+                            8 * __builtin_isunordered(A, B);
       Longs[(I + J + 1) & 63] = _mm_cvttsd_si64(V) + _mm_cvttsd_si32(W);
       long double X = A, Y = B;
       Extended[(I + J) & 63] = X + Y * X;

@@ -63,8 +63,9 @@ int main(void) {
 
   // Unmapped and mapped anew at the same place.
   for (int I = 0; I < 20; ++I) {
-    unsigned char *Again = mmap(Code + 16384, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    unsigned char *Again =
+        mmap(Code + 16384, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     emit(Again, I);
     CHECK(((Function)Again)() == I);
     CHECK(munmap(Again, 4096) == 0);

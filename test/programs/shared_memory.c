@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory that somebody else writes too: one memfd mapped twice, shared anonymous
-// memory and System V segments with a child, a file a child changes, and a child
-// that writes into its parent with process_vm_writev. The argument chooses one.
+// Memory that somebody else writes too: one memfd mapped twice, shared
+// anonymous memory and System V segments with a child, a file a child changes,
+// and a child that writes into its parent with process_vm_writev. The argument
+// chooses one.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>
@@ -23,7 +24,8 @@ static void waitFor(pid_t Child) {
 }
 
 static void *mapShared(int File, int Flags) {
-  void *P = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | Flags, File, 0);
+  void *P =
+      mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | Flags, File, 0);
   CHECK(P != MAP_FAILED);
   return P;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Signals that are handled: synchronous ones that are repaired and repeated, left by
-// longjmp, nested, on an alternate stack, with siginfo and a changed ucontext.
+// Signals that are handled: synchronous ones that are repaired and repeated,
+// left by longjmp, nested, on an alternate stack, with siginfo and a changed
+// ucontext.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>
@@ -15,7 +16,8 @@ static volatile int Count, Nested, OnAlternate;
 static char Alternate[65536];
 static void *FaultAddress;
 
-static void install(int Number, void (*Handler)(int, siginfo_t *, void *), int Flags) {
+static void install(int Number, void (*Handler)(int, siginfo_t *, void *),
+                    int Flags) {
   struct sigaction Action = {0};
   Action.sa_sigaction = Handler;
   Action.sa_flags = SA_SIGINFO | Flags;
@@ -68,7 +70,8 @@ static void synchronous(void) {
   Page[100] = 5;
   CHECK(Count == 1 && Page[100] == 5 && FaultAddress == Page + 100);
   // In the middle of a rep-prefixed instruction.
-  char *Two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char *Two = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   Page = Two + 4096;
   CHECK(mprotect(Page, 4096, PROT_NONE) == 0);
   void *To = Two + 4000;

@@ -22,7 +22,9 @@ static void pairs(void) {
   CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, Pair) == 0);
   char One[] = "one", Two[] = "two", Control[CMSG_SPACE(sizeof(int))] = {0};
   struct iovec Out[] = {{One, 3}, {Two, 3}};
-  struct msghdr Message = {.msg_iov = Out, .msg_iovlen = 2, .msg_control = Control,
+  struct msghdr Message = {.msg_iov = Out,
+                           .msg_iovlen = 2,
+                           .msg_control = Control,
                            .msg_controllen = sizeof(Control)};
   struct cmsghdr *Rights = CMSG_FIRSTHDR(&Message);
   Rights->cmsg_level = SOL_SOCKET;
@@ -33,7 +35,9 @@ static void pairs(void) {
   CHECK(sendmsg(Pair[0], &Message, 0) == 6);
   char First[2], Rest[10], Received[CMSG_SPACE(sizeof(int))];
   struct iovec In[] = {{First, 2}, {Rest, 10}};
-  struct msghdr Answer = {.msg_iov = In, .msg_iovlen = 2, .msg_control = Received,
+  struct msghdr Answer = {.msg_iov = In,
+                          .msg_iovlen = 2,
+                          .msg_control = Received,
                           .msg_controllen = sizeof(Received)};
   CHECK(recvmsg(Pair[1], &Answer, 0) == 6);
   CHECK(!memcmp(First, "on", 2) && !memcmp(Rest, "etwo", 4));
@@ -56,7 +60,8 @@ static void pairs(void) {
   for (int I = 0; I < 3; ++I)
     Parts[I].iov_len = 8;
   CHECK(recvmmsg(Pair[1], Many, 3, 0, NULL) == 3);
-  CHECK(Many[1].msg_len == 6 && !strcmp(Texts[1], "second") && !strcmp(Texts[2], "third"));
+  CHECK(Many[1].msg_len == 6 && !strcmp(Texts[1], "second") &&
+        !strcmp(Texts[2], "third"));
   close(Pair[0]), close(Pair[1]);
 }
 
@@ -78,9 +83,11 @@ static void *client(void *Argument) {
 static void network(void) {
   int Listener = socket(AF_INET, SOCK_STREAM, 0), One = 1;
   CHECK(setsockopt(Listener, SOL_SOCKET, SO_REUSEADDR, &One, sizeof(One)) == 0);
-  struct sockaddr_in Address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  struct sockaddr_in Address = {.sin_family = AF_INET,
+                                .sin_addr = {htonl(INADDR_LOOPBACK)}};
   socklen_t Length = sizeof(Address);
-  CHECK(bind(Listener, (struct sockaddr *)&Address, Length) == 0 && listen(Listener, 1) == 0);
+  CHECK(bind(Listener, (struct sockaddr *)&Address, Length) == 0 &&
+        listen(Listener, 1) == 0);
   CHECK(getsockname(Listener, (struct sockaddr *)&Address, &Length) == 0);
   pthread_t Thread;
   CHECK(pthread_create(&Thread, NULL, client, &Address) == 0);
@@ -94,7 +101,8 @@ static void network(void) {
   size_t Total = 0;
   for (;;) {
     struct epoll_event Ready[4];
-    CHECK(epoll_wait(Epoll, Ready, 4, -1) == 1 && Ready[0].data.u64 == 0x1234567890);
+    CHECK(epoll_wait(Epoll, Ready, 4, -1) == 1 &&
+          Ready[0].data.u64 == 0x1234567890);
     char Data[700];
     ssize_t Got = recv(Socket, Data, sizeof(Data), 0);
     CHECK(Got >= 0);
@@ -115,7 +123,8 @@ static void network(void) {
 static void events(void) {
   int Event = eventfd(3, 0);
   uint64_t Value = 4;
-  CHECK(write(Event, &Value, 8) == 8 && read(Event, &Value, 8) == 8 && Value == 7);
+  CHECK(write(Event, &Value, 8) == 8 && read(Event, &Value, 8) == 8 &&
+        Value == 7);
   int Timer = timerfd_create(CLOCK_MONOTONIC, 0);
   struct itimerspec Soon = {{0, 0}, {0, 1000000}};
   CHECK(timerfd_settime(Timer, 0, &Soon, NULL) == 0);
@@ -127,7 +136,8 @@ static void events(void) {
   int Signals = signalfd(-1, &Set, 0);
   raise(SIGUSR1);
   struct signalfd_siginfo Info;
-  CHECK(read(Signals, &Info, sizeof(Info)) == sizeof(Info) && Info.ssi_signo == SIGUSR1);
+  CHECK(read(Signals, &Info, sizeof(Info)) == sizeof(Info) &&
+        Info.ssi_signo == SIGUSR1);
   int Pipe[2], Other[2];
   CHECK(pipe(Pipe) == 0 && pipe(Other) == 0);
   CHECK(write(Pipe[1], "spliced", 7) == 7);

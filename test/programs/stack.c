@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The stack grows: by deep recursion, in one leap, and by variable-length arrays.
+// The stack grows: by deep recursion, in one leap, and by variable-length
+// arrays.
 #include "Check.h"
 #include <alloca.h>
 

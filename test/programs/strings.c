@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rep-prefixed instructions of every width: forwards, backwards, with count zero,
-// overlapping, and ended early by a difference. (Valgrind 3.19 knows no repne cmps, rep lods or lone cmps.)
+// rep-prefixed instructions of every width: forwards, backwards, with count
+// zero, overlapping, and ended early by a difference. (Valgrind 3.19 knows no
+// repne cmps, rep lods or lone cmps.)
 #include "Check.h"
 
 static unsigned char A[4096], B[4096];
@@ -13,7 +14,8 @@ static unsigned char A[4096], B[4096];
                      : "+D"(Di), "+S"(Si), "+c"(Cx)                            \
                      : "a"(0x4142434445464748)                                 \
                      : "memory", "cc");                                        \
-    hashWord((uint64_t)((unsigned char *)Di - (unsigned char *)(Destination)));\
+    hashWord(                                                                  \
+        (uint64_t)((unsigned char *)Di - (unsigned char *)(Destination)));     \
     hashWord((uint64_t)((unsigned char *)Si - (unsigned char *)(Source)));     \
     hashWord(Cx);                                                              \
   }
@@ -55,7 +57,10 @@ int main(void) {
   __asm__ volatile("jrcxz 1f\n\tincq %0\n1:" : "+r"(Taken) : "c"(Zero));
   CHECK(Taken == 0);
   uint64_t Frame;
-  __asm__ volatile("pushq %%rbp\n\tenter $32, $0\n\tleave\n\tpopq %0" : "=r"(Frame) : : "memory");
+  __asm__ volatile("pushq %%rbp\n\tenter $32, $0\n\tleave\n\tpopq %0"
+                   : "=r"(Frame)
+                   :
+                   : "memory");
   printf("strings %016lx\n", Hash);
   return 0;
 }

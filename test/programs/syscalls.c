@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// System calls that write the program's memory: files, directories, pipes, vectors,
-// terminals, links, limits. Leaves nothing behind.
+// System calls that write the program's memory: files, directories, pipes,
+// vectors, terminals, links, limits. Leaves nothing behind.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <dirent.h>
@@ -41,10 +41,11 @@ static void files(void) {
   hashBytes(Buffer, sizeof(Buffer));
   CHECK(Hash == Written);
   char First[13], Second[4000], Third[1];
-  struct iovec Vector[] = {{First, sizeof(First)}, {Second, sizeof(Second)}, {Third, 1}};
+  struct iovec Vector[] = {
+      {First, sizeof(First)}, {Second, sizeof(Second)}, {Third, 1}};
   CHECK(preadv(File, Vector, 3, 500) == 4014);
-  CHECK(!memcmp(First, Buffer + 500, 13) && !memcmp(Second, Buffer + 513, 4000) &&
-        Third[0] == Buffer[4513]);
+  CHECK(!memcmp(First, Buffer + 500, 13) &&
+        !memcmp(Second, Buffer + 513, 4000) && Third[0] == Buffer[4513]);
   CHECK(pread(File, First, 5, 99) == 5 && !memcmp(First, Buffer + 99, 5));
   CHECK(pwrite(File, "hello", 5, 10) == 5);
   CHECK(lseek(File, 0, SEEK_SET) == 0 && readv(File, Vector, 2) == 4013);
@@ -56,13 +57,16 @@ static void files(void) {
   CHECK(fstat(File, &Stat) == 0 && Stat.st_size == sizeof(Buffer));
   CHECK(stat(Name, &Stat) == 0 && (Stat.st_mode & 0777) == 0600);
   struct statx Statx;
-  CHECK(statx(AT_FDCWD, Name, 0, STATX_SIZE, &Statx) == 0 && Statx.stx_size == sizeof(Buffer));
+  CHECK(statx(AT_FDCWD, Name, 0, STATX_SIZE, &Statx) == 0 &&
+        Statx.stx_size == sizeof(Buffer));
   struct statfs Fs;
   CHECK(fstatfs(File, &Fs) == 0);
-  CHECK(ftruncate(File, 10) == 0 && fstat(File, &Stat) == 0 && Stat.st_size == 10);
+  CHECK(ftruncate(File, 10) == 0 && fstat(File, &Stat) == 0 &&
+        Stat.st_size == 10);
   char Link[64], Target[64];
   snprintf(Link, sizeof(Link), "%s.link", Name);
-  CHECK(symlink("nowhere", Link) == 0 && readlink(Link, Target, sizeof(Target)) == 7);
+  CHECK(symlink("nowhere", Link) == 0 &&
+        readlink(Link, Target, sizeof(Target)) == 7);
   CHECK(!memcmp(Target, "nowhere", 7));
   CHECK(unlink(Link) == 0 && unlink(Name) == 0 && access(Name, F_OK) == -1);
   close(File);
@@ -82,7 +86,8 @@ static void directories(void) {
   closedir(Directory);
   CHECK(Count == 40);
   int Old = open(".", O_RDONLY | O_DIRECTORY);
-  CHECK(chdir(Name) == 0 && getcwd(Where, sizeof(Where)) && !strcmp(Where, Name));
+  CHECK(chdir(Name) == 0 && getcwd(Where, sizeof(Where)) &&
+        !strcmp(Where, Name));
   for (int I = 0; I < 40; ++I) {
     snprintf(Entry, sizeof(Entry), "file-%d", I);
     CHECK(unlink(Entry) == 0);
@@ -106,10 +111,12 @@ static void pipes(void) {
   char In[10];
   CHECK(read(Pipe[0], In, 10) == 10 && !memcmp(In, "0123456789", 10));
   int Dup = dup2(Pipe[0], 50);
-  CHECK(Dup == 50 && fcntl(Dup, F_GETFL) == O_RDONLY && fcntl(Pipe[0], F_GETFD) == FD_CLOEXEC);
+  CHECK(Dup == 50 && fcntl(Dup, F_GETFL) == O_RDONLY &&
+        fcntl(Pipe[0], F_GETFD) == FD_CLOEXEC);
   close(Dup), close(Pipe[0]), close(Pipe[1]);
   struct winsize Window;
-  CHECK(ioctl(open("/dev/null", O_RDONLY), TIOCGWINSZ, &Window) == -1 && errno == ENOTTY);
+  CHECK(ioctl(open("/dev/null", O_RDONLY), TIOCGWINSZ, &Window) == -1 &&
+        errno == ENOTTY);
 }
 
 static void facts(void) {
@@ -121,9 +128,11 @@ static void facts(void) {
   cpu_set_t Cpus;
   gid_t Groups[64];
   CHECK(uname(&Name) == 0 && !strcmp(Name.sysname, "Linux"));
-  CHECK(getrusage(RUSAGE_SELF, &Usage) == 0 && getrlimit(RLIMIT_DATA, &Limit) == 0);
+  CHECK(getrusage(RUSAGE_SELF, &Usage) == 0 &&
+        getrlimit(RLIMIT_DATA, &Limit) == 0);
   CHECK(sysinfo(&System) == 0 && times(&Times) != -1);
-  CHECK(sched_getaffinity(0, sizeof(Cpus), &Cpus) == 0 && getgroups(64, Groups) >= 0);
+  CHECK(sched_getaffinity(0, sizeof(Cpus), &Cpus) == 0 &&
+        getgroups(64, Groups) >= 0);
   char Link[4096];
   CHECK(readlink("/proc/self/exe", Link, sizeof(Link)) > 0);
   int Self = open("/proc/self/status", O_RDONLY);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Eight threads that share: a mutex, a condition variable, a read-write lock, a spin
-// lock, atomics of every width, and a stack built on cmpxchg16b.
+// Eight threads that share: a mutex, a condition variable, a read-write lock, a
+// spin lock, atomics of every width, and a stack built on cmpxchg16b.
 #include "Check.h"
 #include <pthread.h>
 
@@ -103,6 +103,7 @@ int main(void) {
   }
   while (pop())
     ++Popped;
-  printf("%ld %ld %ld %ld %ld %d %ld\n", Locked, Shared, Spun, Atomic, Popped, AtomicByte, Whose);
+  printf("%ld %ld %ld %ld %ld %d %ld\n", Locked, Shared, Spun, Atomic, Popped,
+         AtomicByte, Whose);
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Prints everything a program can see of how it was started, so that a run with and
-// without the recorder can be compared byte for byte.
+// Prints everything a program can see of how it was started, so that a run with
+// and without the recorder can be compared byte for byte.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <dirent.h>
@@ -20,7 +20,8 @@ static void descriptors(void) {
   for (int Fd = 0; Fd < 1024; ++Fd) {
     int Flags = fcntl(Fd, F_GETFD);
     if (Flags >= 0)
-      printf("descriptor %d: flags %d, mode %x\n", Fd, Flags, (unsigned)fcntl(Fd, F_GETFL));
+      printf("descriptor %d: flags %d, mode %x\n", Fd, Flags,
+             (unsigned)fcntl(Fd, F_GETFL));
   }
   DIR *Directory = opendir("/proc/self/fd");
   int Count = 0;
@@ -41,9 +42,10 @@ int main(int Count, char **Arguments) {
   ssize_t Length = readlink("/proc/self/exe", Path, sizeof(Path) - 1);
   Path[Length > 0 ? Length : 0] = 0;
   printf("executable: %s\n", Path);
-  printf("program: %s, %s\n", program_invocation_name, (char *)getauxval(AT_EXECFN));
-  printf("process group leader: %d, session leader: %d\n", getpgrp() == getpid(),
-         getsid(0) == getpid());
+  printf("program: %s, %s\n", program_invocation_name,
+         (char *)getauxval(AT_EXECFN));
+  printf("process group leader: %d, session leader: %d\n",
+         getpgrp() == getpid(), getsid(0) == getpid());
   printf("terminals: %d %d %d\n", isatty(0), isatty(1), isatty(2));
   mode_t Mask = umask(0);
   printf("umask: %o, nice: %d\n", Mask, getpriority(PRIO_PROCESS, 0));

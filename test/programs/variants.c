@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Built in many ways: static, static-pie, PIE, not PIE, stripped, with clang, at
-// every optimisation level.
+// Built in many ways: static, static-pie, PIE, not PIE, stripped, with clang,
+// at every optimisation level.
 #include "Check.h"
 #include <time.h>
 
 static int compare(const void *A, const void *B) {
-  return (*(const int *)A > *(const int *)B) - (*(const int *)A < *(const int *)B);
+  return (*(const int *)A > *(const int *)B) -
+         (*(const int *)A < *(const int *)B);
 }
 
 struct Tree {

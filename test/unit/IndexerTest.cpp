@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The indexer against a model that does the same byte by byte: random streams go
-// through a ring into a file, and what TraceReader finds in it must be what the
-// model says. And what becomes of streams, files and disks that are not sound.
+// The indexer against a model that does the same byte by byte: random streams
+// go through a ring into a file, and what TraceReader finds in it must be what
+// the model says. And what becomes of streams, files and disks that are not
+// sound.
 
-#include "RandomRun.h"
 #include "indexer/Indexer.h"
+#include "RandomRun.h"
 #include "trace-format/TraceReader.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -78,7 +79,8 @@ protected:
   std::thread Thread;
 };
 
-void IndexerTest::compare(const TraceReader &T, ArrayRef<ExpectedBlock> Blocks) {
+void IndexerTest::compare(const TraceReader &T,
+                          ArrayRef<ExpectedBlock> Blocks) {
   ASSERT_EQ(T.blocks().size(), Blocks.size());
   std::map<std::pair<uint64_t, uint64_t>, Granules> Written;
   for (const PageChunkEntry &E : T.pageChunks()) {
@@ -112,7 +114,8 @@ void IndexerTest::compare(const TraceReader &T, ArrayRef<ExpectedBlock> Blocks) 
     std::vector<ExpectedEvent> Events;
     uint64_t Kinds = 0;
     for (const Event &E : B->Events) {
-      Events.push_back({E.Execution, E.Kind, ByteVector(E.Payload.begin(), E.Payload.end())});
+      Events.push_back({E.Execution, E.Kind,
+                        ByteVector(E.Payload.begin(), E.Payload.end())});
       Kinds |= uint64_t(1) << E.Kind;
     }
     EXPECT_EQ(Events, Expected.Events);
@@ -121,7 +124,8 @@ void IndexerTest::compare(const TraceReader &T, ArrayRef<ExpectedBlock> Blocks) 
 
     uint64_t Pages = 0, Count = 0;
     for (const auto &[Frame, G] : Expected.Dirty) {
-      ASSERT_EQ((Written[{N, Frame}]), G) << "block " << N << " frame " << Frame;
+      ASSERT_EQ((Written[{N, Frame}]), G)
+          << "block " << N << " frame " << Frame;
       Written.erase({N, Frame});
       ++Pages;
       Count += G.count();
@@ -151,7 +155,9 @@ TEST_F(IndexerTest, RandomRuns) {
     RingBuilder Ring;
     RandomRun Run(Seed, Ring);
     start(Ring, Seed == 3 ? 1000 : 7,
-          Seed == 1 ? Codec::None : Seed == 2 ? Codec::Zlib : Codec::Zstd);
+          Seed == 1   ? Codec::None
+          : Seed == 2 ? Codec::Zlib
+                      : Codec::Zstd);
     for (unsigned N = 0; N < 60; ++N)
       Run.block(100);
     Run.finish();
@@ -179,7 +185,8 @@ TEST_F(IndexerTest, RandomRuns) {
     EXPECT_EQ(T->reasonName(CH_REASON_FIRST_OP + 1), "SomeOp");
     ASSERT_EQ(T->superblockCount(), 41u);
     for (uint32_t Id = 1; Id <= 40; ++Id) {
-      EXPECT_EQ(T->definition(Id).Bytes, ArrayRef<uint8_t>(Run.Superblocks[Id].Definition));
+      EXPECT_EQ(T->definition(Id).Bytes,
+                ArrayRef<uint8_t>(Run.Superblocks[Id].Definition));
       EXPECT_EQ(T->definition(Id).FirstExit, Run.Superblocks[Id].FirstExit);
       EXPECT_EQ(T->superblockOfExit(Run.Superblocks[Id].FirstExit), Id);
     }
@@ -201,10 +208,13 @@ TEST_F(IndexerTest, RunAreasAreClearedForTheNextChunk) {
     Run.block(50);
   Run.finish();
   finish();
-  const auto *Base = static_cast<const uint8_t *>(Ring.memory()) + CH_RING_HEADER_SIZE;
+  const auto *Base =
+      static_cast<const uint8_t *>(Ring.memory()) + CH_RING_HEADER_SIZE;
   for (unsigned Chunk = 0; Chunk < 2; ++Chunk)
     for (unsigned At = 0; At < Ring.header().run_bytes; ++At)
-      ASSERT_EQ(Base[Chunk * Ring.header().chunk_stride + sizeof(ch_chunk_header) + At], 0);
+      ASSERT_EQ(Base[Chunk * Ring.header().chunk_stride +
+                     sizeof(ch_chunk_header) + At],
+                0);
 }
 
 TEST_F(IndexerTest, DeathWithoutWarning) {
@@ -270,13 +280,14 @@ TEST_F(IndexerTest, Modules) {
   Segments[1].p_filesz = 20;
   Segments[1].p_align = 4;
   std::memcpy(Image.data() + 64, Segments, sizeof(Segments));
-  ByteVector Note{4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xca, 0xfe, 1, 2};
+  ByteVector Note{4, 0, 0,   0,   4,   0, 0,    0,    3, 0,
+                  0, 0, 'G', 'N', 'U', 0, 0xca, 0xfe, 1, 2};
   std::memcpy(Image.data() + 0x200, Note.data(), Note.size());
 
   RingBuilder Ring;
   start(Ring);
-  auto Map = [&](uint64_t Address, uint64_t Offset, uint32_t Protection, uint64_t Inode,
-                 StringRef Name) {
+  auto Map = [&](uint64_t Address, uint64_t Offset, uint32_t Protection,
+                 uint64_t Inode, StringRef Name) {
     ch_ev_map E = {};
     E.address = Address;
     E.length = PageSize;
@@ -313,10 +324,15 @@ TEST_F(IndexerTest, StreamsThatMakeNoSense) {
     const char *Says;
     void (*Do)(RingBuilder &);
   } Cases[] = {
-      {"superblock 77 ran but was never defined", [](RingBuilder &R) { R.execute(77, 1); }},
-      {"left by exit 200, which it has not", [](RingBuilder &R) { R.execute(1, 200); }},
+      {"superblock 77 ran but was never defined",
+       [](RingBuilder &R) { R.execute(77, 1); }},
+      {"left by exit 200, which it has not",
+       [](RingBuilder &R) { R.execute(1, 200); }},
+      {"the slots of superblock 1 are missing",
+       [](RingBuilder &R) { R.execute(1, 1); }},
       {"an event is missing", [](RingBuilder &R) { R.word(CH_RUN_EVENT); }},
-      {"is not described", [](RingBuilder &R) { R.execute(1, CH_ORDINAL_FAULT); }},
+      {"is not described",
+       [](RingBuilder &R) { R.execute(1, CH_ORDINAL_FAULT); }},
       {"an event of kind 99", [](RingBuilder &R) { R.record(99, {}); }},
       {"out of turn",
        [](RingBuilder &R) {
@@ -373,7 +389,8 @@ TEST_F(IndexerTest, FullDisk) {
   auto T = open();
   ASSERT_TRUE(T);
   EXPECT_FALSE(T->rebuilt());
-  EXPECT_NE(T->truncated().find("the trace ends at instruction"), StringRef::npos);
+  EXPECT_NE(T->truncated().find("the trace ends at instruction"),
+            StringRef::npos);
   EXPECT_LE(T->fileSize(), 600u << 10);
   compare(*T, ArrayRef(Run.Blocks).take_front(S.Blocks));
 }
@@ -417,7 +434,8 @@ TEST_F(IndexerTest, DamagedFiles) {
   ASSERT_TRUE(bool(Buffer));
   std::string Good = (*Buffer)->getBuffer().str();
   auto Open = [](StringRef Bytes) {
-    return TraceReader::open(MemoryBuffer::getMemBuffer(Bytes, "damaged.db", false));
+    return TraceReader::open(
+        MemoryBuffer::getMemBuffer(Bytes, "damaged.db", false));
   };
 
   // Cut anywhere: an error, or the blocks up to a checkpoint, and it says so.

@@ -23,7 +23,6 @@ using ByteVector = std::vector<uint8_t>;
 using PageBytes = std::array<uint8_t, PageSize>;
 using Granules = std::bitset<GranulesPerPage>;
 
-
 /// A superblock of the tests: what its slots are, in order.
 struct TestSuperblock {
   struct Slot {
@@ -45,7 +44,8 @@ struct ExpectedEvent {
   bool operator==(const ExpectedEvent &) const = default;
 };
 inline void PrintTo(const ExpectedEvent &E, std::ostream *Out) {
-  *Out << "@" << E.Execution << " kind " << E.Kind << " size " << E.Payload.size();
+  *Out << "@" << E.Execution << " kind " << E.Kind << " size "
+       << E.Payload.size();
 }
 
 struct ExpectedBlock {
@@ -100,7 +100,8 @@ struct Model {
       Alias.erase(Vpn);
       zeroFrame(Vpn);
       if (Object)
-        Alias[Vpn] = SharedFrames + (uint64_t(Object) << 36) + Offset / PageSize + N;
+        Alias[Vpn] =
+            SharedFrames + (uint64_t(Object) << 36) + Offset / PageSize + N;
     }
   }
 };
@@ -108,7 +109,8 @@ struct Model {
 /// Makes a random run, feeds it to an indexer and keeps what it should be.
 class RandomRun {
 public:
-  RandomRun(unsigned Seed, RingBuilder &Ring, unsigned Count = 40, unsigned Pages = 8)
+  RandomRun(unsigned Seed, RingBuilder &Ring, unsigned Count = 40,
+            unsigned Pages = 8)
       : Random(Seed), Ring(Ring), Pages(Pages) {
     makeSuperblocks(Count);
   }
@@ -161,11 +163,13 @@ private:
 
   void makeSuperblocks(unsigned Count) {
     static constexpr std::pair<ch_type, unsigned> Types[] = {
-        {CH_I8, 1}, {CH_I16, 2}, {CH_I32, 4}, {CH_I64, 8}, {CH_V128, 16}, {CH_V256, 32}};
+        {CH_I8, 1},  {CH_I16, 2},   {CH_I32, 4},
+        {CH_I64, 8}, {CH_V128, 16}, {CH_V256, 32}};
     for (uint32_t Id = 1; Id <= Count; ++Id) {
       TestSuperblock S;
       S.Address = 0x400000 + Id * 0x1000;
-      // A third has stores only, a third all kinds, a third logs its loads.
+      // A third has stores (and stack pointers) only, a third all kinds, a
+      // third logs its loads.
       S.Flags = Id % 3 == 2 ? CH_DEF_LOGS_LOADS : 0;
       DefinitionBuilder D(S.Address, S.Flags);
       S.Instructions = 1 + pick(8);
@@ -175,7 +179,9 @@ private:
           auto [Type, Bytes] = Types[pick(6)];
           SlotKind Kind = SlotKind::Store;
           if (Id % 3)
-            Kind = SlotKind(pick(5));
+            Kind = SlotKind(pick(6));
+          else if (pick(4) == 0)
+            Kind = SlotKind::StackPointer;
           switch (Kind) {
           case SlotKind::Store:
             D.store(Type, Bytes);
@@ -184,6 +190,10 @@ private:
             D.load(Type, Bytes);
             if (!S.Flags)
               continue;
+            break;
+          case SlotKind::StackPointer:
+            Bytes = 8;
+            D.stackPointer();
             break;
           case SlotKind::Opaque:
             D.opaque(Type, Bytes, CH_REASON_FIRST_OP + Id);
@@ -267,13 +277,17 @@ private:
         }
         access(Address, Value);
         if (Happened && !Same) {
-          ch_ev_outside_write E = {Address, Slot.Bytes, CH_FOUND_BY_LOAD, Slot.Instruction, 0};
+          ch_ev_outside_write E = {Address, Slot.Bytes, CH_FOUND_BY_LOAD,
+                                   Slot.Instruction, 0};
           expect(CH_EV_OUTSIDE_WRITE, RingBuilder::payload(E, Value));
           Memory.write(Address, Value);
           ++OutsideWrites;
         }
         break;
       }
+      case SlotKind::StackPointer:
+        slots(Value);
+        break;
       case SlotKind::Opaque:
       case SlotKind::OpaqueRegisters:
         slots(Value);
@@ -323,7 +337,8 @@ private:
       break;
     }
     case 1: {
-      ch_ev_memory E = {address(), 1 + pick(3 * PageSize), 1, CH_MEM_CORE, CH_MEM_ZERO, 0};
+      ch_ev_memory E = {
+          address(), 1 + pick(3 * PageSize), 1, CH_MEM_CORE, CH_MEM_ZERO, 0};
       emit(CH_EV_MEMORY, RingBuilder::payload(E));
       Memory.zero(E.address, E.length);
       break;
@@ -342,7 +357,8 @@ private:
       break;
     }
     case 3: {
-      ch_ev_range E = {0x10000 + pick(6) * PageSize, PageSize * (1 + pick(2)), 0, 1};
+      ch_ev_range E = {0x10000 + pick(6) * PageSize, PageSize * (1 + pick(2)),
+                       0, 1};
       // Now and then more than there is.
       if (pick(4) == 0)
         E = {0, 0x100000, 0, 1};
@@ -385,12 +401,14 @@ private:
       ByteVector Changed(B.begin() + At, B.begin() + At + 16);
       expect(CH_EV_OUTSIDE_WRITE, RingBuilder::payload(W, Changed));
       Memory.write(W.address, Changed);
-      ++(Memory.frame(W.address / PageSize) >= SharedFrames ? OutsideWrites : UnreportedWrites);
+      ++(Memory.frame(W.address / PageSize) >= SharedFrames ? OutsideWrites
+                                                            : UnreportedWrites);
     }
     Ring.event(CH_EV_AUDIT, E, B);
   }
   void byReference() {
-    ch_ev_memory E = {0x10000, 4 * PageSize, 1, CH_MEM_SYSCALL, CH_MEM_BY_REFERENCE, 0};
+    ch_ev_memory E = {0x10000,        4 * PageSize,        1,
+                      CH_MEM_SYSCALL, CH_MEM_BY_REFERENCE, 0};
     ByteVector B = content(unsigned(E.length));
     Ring.event(CH_EV_MEMORY, E, B);
     expect(CH_EV_MEMORY, RingBuilder::payload(E));

@@ -56,7 +56,8 @@ public:
     Slots += CH_VALUE_SLOTS(Bytes);
     return *this;
   }
-  DefinitionBuilder &opaqueRegisters(uint32_t Offset, uint32_t Bytes, uint32_t Reason) {
+  DefinitionBuilder &opaqueRegisters(uint32_t Offset, uint32_t Bytes,
+                                     uint32_t Reason) {
     Body.v(CH_OP_OPAQUE_REGISTERS);
     Body.v(Offset);
     Body.v(Bytes);
@@ -73,12 +74,20 @@ public:
     Slots += 1 + CH_VALUE_SLOTS(Bytes);
     return *this;
   }
+  DefinitionBuilder &stackPointer() {
+    Body.v(CH_OP_STACK_POINTER);
+    Body.u8(0);
+    Slots += CH_VALUE_SLOTS(8);
+    return *this;
+  }
   DefinitionBuilder &exit() {
     ++Exits;
     Body.v(CH_OP_EXIT);
     constant(0);
     constant(0);
     Body.u8(CH_JUMP_PLAIN);
+    Body.v(0); // stack pointer: as at entry
+    Body.v(0);
     return *this;
   }
   /// Adds the last statement and gives all of it.
@@ -86,6 +95,8 @@ public:
     Body.v(CH_OP_NEXT);
     constant(0);
     Body.u8(CH_JUMP_PLAIN);
+    Body.v(0); // stack pointer: as at entry
+    Body.v(0);
     ByteWriter Out;
     Out.u64(Address);
     for (uint64_t N : {Instructions, Exits, Temps, Slots, Flags})
@@ -105,8 +116,10 @@ private:
 class RingBuilder {
 public:
   explicit RingBuilder(uint32_t ChunkCount = 4, uint32_t RunBytes = 4096,
-                       uint32_t EventBytes = 256 << 10, uint64_t StoreBytes = 64 << 10) {
-    uint64_t Stride = sizeof(ch_chunk_header) + RunBytes + EventBytes + StoreBytes;
+                       uint32_t EventBytes = 256 << 10,
+                       uint64_t StoreBytes = 64 << 10) {
+    uint64_t Stride =
+        sizeof(ch_chunk_header) + RunBytes + EventBytes + StoreBytes;
     Memory.resize((CH_RING_HEADER_SIZE + Stride * ChunkCount) / 8 + 1);
     ch_ring_header &H = header();
     H.magic = CH_RING_MAGIC;
@@ -121,7 +134,9 @@ public:
 
   void *memory() { return Memory.data(); }
   size_t bytes() const { return Memory.size() * 8; }
-  ch_ring_header &header() { return *reinterpret_cast<ch_ring_header *>(Memory.data()); }
+  ch_ring_header &header() {
+    return *reinterpret_cast<ch_ring_header *>(Memory.data());
+  }
 
   void word(uint32_t Word) {
     open();
@@ -151,7 +166,8 @@ public:
     record(Kind, payload(Fixed, More));
   }
   template <typename T>
-  static std::vector<uint8_t> payload(const T &Fixed, llvm::ArrayRef<uint8_t> More = {}) {
+  static std::vector<uint8_t> payload(const T &Fixed,
+                                      llvm::ArrayRef<uint8_t> More = {}) {
     const auto *P = reinterpret_cast<const uint8_t *>(&Fixed);
     std::vector<uint8_t> Bytes(P, P + sizeof(T));
     Bytes.insert(Bytes.end(), More.begin(), More.end());
@@ -165,7 +181,8 @@ public:
     ++Number;
     __atomic_store_n(&header().published, Number, __ATOMIC_SEQ_CST);
     if (__atomic_exchange_n(&header().indexer_waits, 0, __ATOMIC_SEQ_CST))
-      ::syscall(SYS_futex, &header().published, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+      ::syscall(SYS_futex, &header().published, FUTEX_WAKE, 1, nullptr, nullptr,
+                0);
   }
   /// What a recorder that is killed leaves: the chunk is open, its header says
   /// nothing of how much is in it.
@@ -175,14 +192,17 @@ public:
     Left.number = Number + 1;
     std::memcpy(slotMemory(), &Left, sizeof(Left));
   }
-  bool full() const { return Chunk.run_words > 500 || Chunk.event_used > 128 << 10; }
+  bool full() const {
+    return Chunk.run_words > 500 || Chunk.event_used > 128 << 10;
+  }
 
 private:
   void open() {
     if (Opened)
       return;
     ch_ring_header &H = header();
-    while (Number - __atomic_load_n(&H.consumed, __ATOMIC_SEQ_CST) >= H.chunk_count)
+    while (Number - __atomic_load_n(&H.consumed, __ATOMIC_SEQ_CST) >=
+           H.chunk_count)
       std::this_thread::yield();
     Opened = true;
     Chunk = {};

@@ -19,7 +19,9 @@ using namespace llvm;
 
 using ByteVector = std::vector<uint8_t>;
 
-static ByteVector bytes(ArrayRef<uint8_t> B) { return ByteVector(B.begin(), B.end()); }
+static ByteVector bytes(ArrayRef<uint8_t> B) {
+  return ByteVector(B.begin(), B.end());
+}
 
 TEST(Bytes, Numbers) {
   ByteWriter W;
@@ -33,8 +35,9 @@ TEST(Bytes, Numbers) {
   W.u8(7);
   W.u32(0x01020304);
   W.u64(0x0102030405060708);
-  EXPECT_EQ(bytes(W.data()), (ByteVector{0, 127, 0x80, 1, 0xac, 2, 1, 2, 127, 7, 4, 3, 2, 1,
-                                         8, 7, 6, 5, 4, 3, 2, 1}));
+  EXPECT_EQ(bytes(W.data()),
+            (ByteVector{0, 127, 0x80, 1, 0xac, 2, 1, 2, 127, 7, 4,
+                        3, 2,   1,    8, 7,    6, 5, 4, 3,   2, 1}));
   ByteReader R(W.data());
   EXPECT_EQ(R.v(), 0u);
   EXPECT_EQ(R.v(), 127u);
@@ -99,8 +102,8 @@ TEST(Codec, RoundTrip) {
     EXPECT_EQ(Back, Raw);
     // Wrong sizes and cut contents are errors, not crashes.
     EXPECT_TRUE(errorToBool(decompress(C, Out, Back.data(), Back.size() - 1)));
-    EXPECT_TRUE(errorToBool(
-        decompress(C, ArrayRef(Out).drop_back(Out.size() / 2), Back.data(), Back.size())));
+    EXPECT_TRUE(errorToBool(decompress(
+        C, ArrayRef(Out).drop_back(Out.size() / 2), Back.data(), Back.size())));
     EXPECT_EQ(codecByName(codecName(C)), C);
   }
   Compressor None(Codec::None, 0);
@@ -122,9 +125,11 @@ TEST(Codec, WhatDoesNotShrinkIsStored) {
 TEST(Piece, HeaderBytes) {
   ByteVector Payload{1, 2, 3};
   uint8_t H[PieceHeaderSize];
-  encodePieceHeader(H, PieceType::Block, Codec::Zstd, 0x11223344, 0x8877665544332211, Payload);
-  ByteVector Expected{'C',  'H',  'P',  'C',  3,    2,    0,    0,    0x44, 0x33, 0x22, 0x11,
-                      3,    0,    0,    0,    0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
+  encodePieceHeader(H, PieceType::Block, Codec::Zstd, 0x11223344,
+                    0x8877665544332211, Payload);
+  ByteVector Expected{'C',  'H',  'P',  'C',  3,    2,    0,    0,
+                      0x44, 0x33, 0x22, 0x11, 3,    0,    0,    0,
+                      0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
   EXPECT_EQ(ByteVector(H, H + 24), Expected);
   ByteVector Hashed = Expected;
   for (unsigned I = 0; I < 8; ++I)
@@ -135,14 +140,18 @@ TEST(Piece, HeaderBytes) {
 TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
-  ByteVector Expected{'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 1, 0, 0, 0, CH_STREAM_VERSION, 0, 0, 0};
+  ByteVector Expected{
+      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 1, 0, 0, 0, CH_STREAM_VERSION,
+      0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
   EXPECT_FALSE(errorToBool(checkFileHeader(H, "x")));
 
   ByteVector File(128);
   encodeFooter(File.data() + 96, 64, 128);
-  EXPECT_EQ(std::memcmp(File.data() + 96, "CHRONEND\x40\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0", 24), 0);
+  EXPECT_EQ(std::memcmp(File.data() + 96,
+                        "CHRONEND\x40\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0", 24),
+            0);
   EXPECT_EQ(decodeFooter(File), std::optional<uint64_t>(64));
   for (size_t I = 96; I < 128; ++I) {
     ByteVector Broken = File;
@@ -156,15 +165,18 @@ TEST(Piece, OtherVersionsAreNamed) {
   encodeFileHeader(H);
   H[8] = 7;
   EXPECT_EQ(toString(checkFileHeader(H, "a.db")),
-            "'a.db' was written in trace format 7; this Chronicle reads format 1: open it "
+            "'a.db' was written in trace format 7; this Chronicle reads format "
+            "1: open it "
             "with the Chronicle that recorded it, or record again");
   encodeFileHeader(H);
   H[12] = 200;
-  EXPECT_NE(toString(checkFileHeader(H, "a.db")).find("version 200"), std::string::npos);
+  EXPECT_NE(toString(checkFileHeader(H, "a.db")).find("version 200"),
+            std::string::npos);
   EXPECT_EQ(toString(checkFileHeader({}, "a.db")),
             "'a.db' is empty: it is not a Chronicle trace");
   ByteVector Text(100, 'x');
-  EXPECT_EQ(toString(checkFileHeader(Text, "a.db")), "'a.db' is not a Chronicle trace");
+  EXPECT_EQ(toString(checkFileHeader(Text, "a.db")),
+            "'a.db' is not a Chronicle trace");
 }
 
 TEST(Sequence, Bytes) {
@@ -223,8 +235,8 @@ TEST(Sequence, RoundTrip) {
       ASSERT_FALSE(errorToBool(
           decodeSequence(Coded[N], Blocks[N].size(), First, Scratch, Symbols)));
       EXPECT_EQ(Symbols, Blocks[N]);
-      EXPECT_TRUE(errorToBool(
-          decodeSequence(Coded[N], Blocks[N].size() + 1, First, Scratch, Symbols)));
+      EXPECT_TRUE(errorToBool(decodeSequence(Coded[N], Blocks[N].size() + 1,
+                                             First, Scratch, Symbols)));
     }
   }
 }
@@ -233,10 +245,12 @@ TEST(Sequence, DamageIsAnError) {
   SequenceScratch Scratch;
   std::vector<uint32_t> First(4, NoSymbol), Symbols;
   for (const ByteVector &Bad :
-       {ByteVector{0, 5}, ByteVector{0, 0}, ByteVector{200, 1}, ByteVector{0x80},
+       {ByteVector{0, 5}, ByteVector{0, 0}, ByteVector{200, 1},
+        ByteVector{0x80},
         ByteVector{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}})
     EXPECT_TRUE(errorToBool(decodeSequence(Bad, 1, First, Scratch, Symbols)));
-  EXPECT_TRUE(errorToBool(decodeSequence({}, uint64_t(1) << 60, First, Scratch, Symbols)));
+  EXPECT_TRUE(errorToBool(
+      decodeSequence({}, uint64_t(1) << 60, First, Scratch, Symbols)));
 }
 
 TEST(Block, Bytes) {
@@ -317,12 +331,13 @@ TEST(PageChunk, Bytes) {
   C.addGranules(9, Last, Page);
   ByteWriter Out;
   C.encode(Out);
-  ByteVector Expected{0x80, 6, 7, 0, 3,                            // frame, block, base, deltas
-                      0, 0, 1, 3, 0, 0, 0, 0, 0, 0, 0,             // granules 0 and 1
-                      1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
-                      2, 1,                                        // zero, two blocks on
-                      0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x80,       // the last granule
-                      0, 0, 0, 0, 0, 0, 0, 0xee};
+  ByteVector Expected{
+      0x80, 6,  7,    0,  3,                       // frame, block, base, deltas
+      0,    0,  1,    3,  0,  0, 0, 0,   0, 0,  0, // granules 0 and 1
+      1,    2,  3,    4,  5,  6, 7, 8,   9, 10, 11,
+      12,   13, 14,   15, 16, 2, 1,                   // zero, two blocks on
+      0,    0,  0x80, 0,  0,  0, 0, 0,   0, 0,  0x80, // the last granule
+      0,    0,  0,    0,  0,  0, 0, 0xee};
   EXPECT_EQ(bytes(Out.data()), Expected);
   EXPECT_EQ(C.last(), 9u);
 
@@ -395,11 +410,12 @@ TEST(Directory, Bytes) {
   W.addPiece({PieceType::End, 300, 0});
   ByteWriter Out;
   W.encode(Out, 400, 50);
-  ByteVector Expected{
-      1, 13, 2, 0xc8, 1, 0, 8, 0, 0x47, 0xac, 2, 8, 2, 1, 2,               // blocks
-      2, 16, 1, 5, 1, 2, 0x90, 3, 3, 2, 0xff, 0, 0, 0, 0, 0, 0, 0,         // chunks
-      3, 8, 2, 1, 64, 0, 7, 0xec, 1, 0,                                    // pieces
-      4, 4, 0x90, 3, 2, 50};                                               // totals
+  ByteVector Expected{1, 13, 2,    0xc8, 1,  0, 8,    0,    0x47, 0xac, 2,
+                      8, 2,  1,    2, // blocks
+                      2, 16, 1,    5,    1,  2, 0x90, 3,    3,    2,    0xff,
+                      0, 0,  0,    0,    0,  0, 0,                   // chunks
+                      3, 8,  2,    1,    64, 0, 7,    0xec, 1,    0, // pieces
+                      4, 4,  0x90, 3,    2,  50};                    // totals
   EXPECT_EQ(bytes(Out.data()), Expected);
   auto D = decodeDirectory(Out.data());
   ASSERT_TRUE(bool(D));
@@ -415,5 +431,7 @@ TEST(Directory, Bytes) {
   EXPECT_EQ(D->Instructions, 400u);
   EXPECT_EQ(D->Executions, 50u);
   for (size_t Size = 0; Size < Out.size(); ++Size)
-    EXPECT_TRUE(errorToBool(decodeDirectory(Out.data().take_front(Size)).takeError())) << Size;
+    EXPECT_TRUE(
+        errorToBool(decodeDirectory(Out.data().take_front(Size)).takeError()))
+        << Size;
 }

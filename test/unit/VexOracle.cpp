@@ -139,8 +139,7 @@ IRSB *instrument(void *, IRSB *, const VexGuestLayout *,
     Value = IRExpr_Binop(Current->Op, Arguments[0], Arguments[1]);
     break;
   case 3:
-    Value =
-        IRExpr_Triop(Current->Op, Arguments[0], Arguments[1], Arguments[2]);
+    Value = IRExpr_Triop(Current->Op, Arguments[0], Arguments[1], Arguments[2]);
     break;
   case 4:
     Value = IRExpr_Qop(Current->Op, Arguments[0], Arguments[1], Arguments[2],

@@ -21,35 +21,44 @@ using namespace llvm;
 namespace chronicle {
 
 static int run(ArrayRef<const char *>);
-static Command
-    Dump({.Name = "dump",
-          .Summary = "print the contents of a trace, for developers",
-          .Arguments = "[options] trace.db [BLOCK | FIRST-LAST]",
-          .Details = "Without options prints the blocks. A block range limits --blocks, "
-                     "--events, --sequence and --pages. Exit status: 0, 1 if part of the "
-                     "trace is damaged, 2 if the file cannot be read.",
-          .Examples = "  chronicle dump trace.db\n"
-                      "  chronicle dump --events trace.db 0-3\n"
-                      "  chronicle dump --superblock 17 trace.db\n"
-                      "  chronicle dump --pages --frame 0x1ffeffe trace.db\n",
-          .Run = run});
+static Command Dump(
+    {.Name = "dump",
+     .Summary = "print the contents of a trace, for developers",
+     .Arguments = "[options] trace.db [BLOCK | FIRST-LAST]",
+     .Details =
+         "Without options prints the blocks. A block range limits --blocks, "
+         "--events, --sequence and --pages. Exit status: 0, 1 if part of the "
+         "trace is damaged, 2 if the file cannot be read.",
+     .Examples = "  chronicle dump trace.db\n"
+                 "  chronicle dump --events trace.db 0-3\n"
+                 "  chronicle dump --superblock 17 trace.db\n"
+                 "  chronicle dump --pages --frame 0x1ffeffe trace.db\n",
+     .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Dump));
 static cl::opt<std::string> Range(cl::Positional, cl::sub(Dump));
-static cl::opt<bool> ShowBlocks("blocks", cl::sub(Dump), cl::desc("A line for each block"));
-static cl::opt<bool> ShowEvents("events", cl::sub(Dump), cl::desc("The events of each block"));
-static cl::opt<bool> ShowSequence("sequence", cl::sub(Dump),
-                                  cl::desc("The superblocks each block ran, in order"));
-static cl::opt<bool> ShowSuperblocks("superblocks", cl::sub(Dump),
-                                     cl::desc("Every superblock with its replay program"));
-static cl::opt<unsigned> OneSuperblock("superblock", cl::sub(Dump), cl::value_desc("id"),
-                                       cl::desc("One superblock with its replay program"));
+static cl::opt<bool> ShowBlocks("blocks", cl::sub(Dump),
+                                cl::desc("A line for each block"));
+static cl::opt<bool> ShowEvents("events", cl::sub(Dump),
+                                cl::desc("The events of each block"));
+static cl::opt<bool>
+    ShowSequence("sequence", cl::sub(Dump),
+                 cl::desc("The superblocks each block ran, in order"));
+static cl::opt<bool>
+    ShowSuperblocks("superblocks", cl::sub(Dump),
+                    cl::desc("Every superblock with its replay program"));
+static cl::opt<unsigned>
+    OneSuperblock("superblock", cl::sub(Dump), cl::value_desc("id"),
+                  cl::desc("One superblock with its replay program"));
 static cl::opt<bool> ShowDefinitions("definitions", cl::sub(Dump),
                                      cl::desc("A line for each superblock"));
-static cl::opt<bool> ShowPages("pages", cl::sub(Dump), cl::desc("The history of pages"));
-static cl::opt<std::string> OneFrame("frame", cl::sub(Dump), cl::value_desc("number"),
+static cl::opt<bool> ShowPages("pages", cl::sub(Dump),
+                               cl::desc("The history of pages"));
+static cl::opt<std::string> OneFrame("frame", cl::sub(Dump),
+                                     cl::value_desc("number"),
                                      cl::desc("With --pages: only this frame"));
-static cl::opt<bool> ShowTimeline("timeline", cl::sub(Dump),
-                                  cl::desc("Map changes, threads and signals over time"));
+static cl::opt<bool>
+    ShowTimeline("timeline", cl::sub(Dump),
+                 cl::desc("Map changes, threads and signals over time"));
 
 namespace {
 /// Prints parts of one trace; counts what could not be read.
@@ -99,9 +108,10 @@ void Dumper::blocks() {
       damaged(B.takeError());
       continue;
     }
-    outs() << " instructions " << B->Instructions << " executions " << B->Symbols.size()
-           << " events " << B->Events.size() << " dirty-pages " << B->DirtyPages
-           << " dirty-granules " << B->DirtyGranules << " opaque-bytes " << B->Opaque.size()
+    outs() << " instructions " << B->Instructions << " executions "
+           << B->Symbols.size() << " events " << B->Events.size()
+           << " dirty-pages " << B->DirtyPages << " dirty-granules "
+           << B->DirtyGranules << " opaque-bytes " << B->Opaque.size()
            << " threads";
     for (uint32_t Thread : Entry.Threads)
       outs() << ' ' << Thread;
@@ -110,16 +120,19 @@ void Dumper::blocks() {
     for (uint64_t Execution = 0; Execution <= B->Symbols.size(); ++Execution) {
       if (!ShowSequence)
         Execution = B->Symbols.size();
-      for (; NextEvent < B->Events.size() && B->Events[NextEvent].Execution <= Execution;
+      for (; NextEvent < B->Events.size() &&
+             B->Events[NextEvent].Execution <= Execution;
            ++NextEvent) {
         if (!ShowEvents)
           continue;
         outs() << "  @" << B->Events[NextEvent].Execution << ' ';
-        printEvent(outs(), B->Events[NextEvent].Kind, B->Events[NextEvent].Payload);
+        printEvent(outs(), B->Events[NextEvent].Kind,
+                   B->Events[NextEvent].Payload);
         outs() << '\n';
       }
       if (Execution < B->Symbols.size()) {
-        uint32_t Symbol = B->Symbols[Execution], Id = T.superblockOfExit(Symbol);
+        uint32_t Symbol = B->Symbols[Execution],
+                 Id = T.superblockOfExit(Symbol);
         outs() << "  #" << Execution << " superblock " << Id << " exit "
                << Symbol - T.definition(Id).FirstExit + 1 << '\n';
       }
@@ -140,8 +153,8 @@ void Dumper::superblock(uint32_t Id) {
     return;
   }
   outs() << " address " << format_hex(F->Header.Address, 1) << " instructions "
-         << F->Header.Instructions << " exits " << F->Header.Exits + 1 << " temps "
-         << F->Header.Temps << " slots " << F->Header.Slots
+         << F->Header.Instructions << " exits " << F->Header.Exits + 1
+         << " temps " << F->Header.Temps << " slots " << F->Header.Slots
          << (F->Header.Flags & CH_DEF_LOGS_LOADS ? " logs-loads" : "") << '\n';
 }
 
@@ -151,16 +164,18 @@ void Dumper::superblocks(bool Programs) {
       continue;
     superblock(Id);
     if (Programs)
-      printDefinition(outs(), T.definition(Id).Bytes, [&](uint32_t R) { return reason(R); });
+      printDefinition(outs(), T.definition(Id).Bytes,
+                      [&](uint32_t R) { return reason(R); });
   }
 }
 
 void Dumper::pages() {
   for (const PageChunkEntry &E : T.pageChunks()) {
-    if ((Only != ~FrameNumber(0) && E.Frame != Only) || E.First > Last || E.Last < First)
+    if ((Only != ~FrameNumber(0) && E.Frame != Only) || E.First > Last ||
+        E.Last < First)
       continue;
-    outs() << "frame " << format_hex(E.Frame, 1) << " blocks " << E.First << " to "
-           << E.Last;
+    outs() << "frame " << format_hex(E.Frame, 1) << " blocks " << E.First
+           << " to " << E.Last;
     Expected<PageChunk> C = T.readPageChunk(E);
     if (!C) {
       outs() << '\n';
@@ -182,9 +197,11 @@ void Dumper::pages() {
         for (unsigned W = 0; W < GranuleWords; ++W)
           for (uint64_t Bits = D.Granules[W]; Bits; Bits &= Bits - 1) {
             outs() << ' '
-                   << format_hex_no_prefix((W * 64 + countr_zero(Bits)) * GranuleSize, 3)
+                   << format_hex_no_prefix(
+                          (W * 64 + countr_zero(Bits)) * GranuleSize, 3)
                    << '='
-                   << format_hex_no_prefix(support::endian::read64le(Bytes), 16);
+                   << format_hex_no_prefix(support::endian::read64le(Bytes),
+                                           16);
             Bytes += GranuleSize;
           }
       outs() << '\n';
@@ -213,10 +230,13 @@ static bool parseRange(StringRef Text, BlockNumber &First, BlockNumber &Last) {
 
 static int run(ArrayRef<const char *>) {
   if (Path.empty())
-    return failUsage(Dump, "which trace? name the file that 'chronicle record' wrote");
+    return failUsage(
+        Dump, "which trace? name the file that 'chronicle record' wrote");
   BlockNumber First = 0, Last = ~BlockNumber(0);
   if (!Range.empty() && !parseRange(Range, First, Last))
-    return failUsage(Dump, "'" + Range + "' is not a block or a range of blocks like 7 or 7-9");
+    return failUsage(Dump,
+                     "'" + Range +
+                         "' is not a block or a range of blocks like 7 or 7-9");
   FrameNumber Frame = ~FrameNumber(0);
   if (!OneFrame.empty() && StringRef(OneFrame).getAsInteger(0, Frame))
     return failUsage(Dump, "'" + OneFrame + "' is not a frame number");
@@ -224,8 +244,10 @@ static int run(ArrayRef<const char *>) {
   if (!T)
     return fail(Dump, 2, T.takeError());
   if (!Range.empty() && First >= (*T)->blocks().size())
-    return fail(Dump, 2, "there is no block " + Twine(First) + ": the trace has blocks 0 to " +
-                             Twine((*T)->blocks().size() - 1));
+    return fail(Dump, 2,
+                "there is no block " + Twine(First) +
+                    ": the trace has blocks 0 to " +
+                    Twine((*T)->blocks().size() - 1));
   if (OneSuperblock && (*T)->definition(OneSuperblock).Bytes.empty())
     return fail(Dump, 2, "there is no superblock " + Twine(OneSuperblock));
 

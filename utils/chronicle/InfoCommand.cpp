@@ -19,17 +19,19 @@ using namespace llvm;
 namespace chronicle {
 
 static int run(ArrayRef<const char *>);
-static Command Info({.Name = "info",
-                     .Summary = "show what a trace holds",
-                     .Arguments = "[options] trace.db",
-                     .Details = "Shows the program, its arguments and environment, the host, "
-                                "threads, modules, counts, sizes and how the run ended. "
-                                "Exit status: 0, or 2 if the file cannot be read.",
-                     .Examples = "  chronicle info trace.db\n"
-                                 "  chronicle info --json trace.db\n",
-                     .Run = run});
+static Command Info(
+    {.Name = "info",
+     .Summary = "show what a trace holds",
+     .Arguments = "[options] trace.db",
+     .Details = "Shows the program, its arguments and environment, the host, "
+                "threads, modules, counts, sizes and how the run ended. "
+                "Exit status: 0, or 2 if the file cannot be read.",
+     .Examples = "  chronicle info trace.db\n"
+                 "  chronicle info --json trace.db\n",
+     .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Info));
-static cl::opt<bool> Json("json", cl::sub(Info), cl::desc("Print one JSON object"));
+static cl::opt<bool> Json("json", cl::sub(Info),
+                          cl::desc("Print one JSON object"));
 
 static json::Object sizesOf(const TraceReader &T) {
   json::Object Sizes;
@@ -48,8 +50,9 @@ static int printJson(const TraceReader &T) {
       {"path", json::fixUTF8(T.path())},
       {"file-size", T.fileSize()},
       {"format-version", FormatVersion},
-      {"truncated", T.truncated().empty() ? json::Value(nullptr)
-                                          : json::Value(json::fixUTF8(T.truncated()))},
+      {"truncated", T.truncated().empty()
+                        ? json::Value(nullptr)
+                        : json::Value(json::fixUTF8(T.truncated()))},
       {"directory-rebuilt", T.rebuilt()},
       {"instructions", T.instructions()},
       {"executions", T.executions()},
@@ -58,7 +61,8 @@ static int printJson(const TraceReader &T) {
       {"page-chunks", int64_t(T.pageChunks().size())},
       {"sizes", sizesOf(T)},
       {"run", json::Object(T.run())},
-      {"end", T.end() ? json::Value(json::Object(*T.end())) : json::Value(nullptr)}};
+      {"end",
+       T.end() ? json::Value(json::Object(*T.end())) : json::Value(nullptr)}};
   outs() << formatv("{0:2}", json::Value(std::move(Result))) << '\n';
   return 0;
 }
@@ -106,8 +110,9 @@ static void printRun(const json::Object &Run) {
   }
   field("directory") << textOf(Run, "directory") << '\n';
   if (const json::Object *Host = Run.getObject("host")) {
-    field("host") << textOf(*Host, "system") << ' ' << textOf(*Host, "release") << ' '
-                  << textOf(*Host, "machine") << ", " << textOf(*Host, "cpu") << '\n';
+    field("host") << textOf(*Host, "system") << ' ' << textOf(*Host, "release")
+                  << ' ' << textOf(*Host, "machine") << ", "
+                  << textOf(*Host, "cpu") << '\n';
   }
   if (std::optional<double> Started = Run.getNumber("started")) {
     std::time_t Time = std::time_t(*Started);
@@ -117,8 +122,8 @@ static void printRun(const json::Object &Run) {
       std::strftime(Text, sizeof(Text), "%Y-%m-%d %H:%M:%S UTC", &Utc);
     field("started") << Text << '\n';
   }
-  field("recorded by") << "chronicle " << textOf(Run, "chronicle") << ", valgrind "
-                       << textOf(Run, "valgrind") << '\n';
+  field("recorded by") << "chronicle " << textOf(Run, "chronicle")
+                       << ", valgrind " << textOf(Run, "valgrind") << '\n';
   if (const json::Object *Options = Run.getObject("options"))
     field("options") << json::Value(json::Object(*Options)) << '\n';
 }
@@ -133,9 +138,11 @@ static void printEnd(const TraceReader &T) {
   if (std::optional<double> Seconds = End->getNumber("seconds"))
     field("time") << humanDuration(*Seconds) << '\n';
   field("threads") << textOf(*End, "threads") << '\n';
-  field("memory") << humanBytes(End->getInteger("peak-program-kb").value_or(0) * 1024)
+  field("memory") << humanBytes(End->getInteger("peak-program-kb").value_or(0) *
+                                1024)
                   << " the program, "
-                  << humanBytes(End->getInteger("peak-indexer-kb").value_or(0) * 1024)
+                  << humanBytes(End->getInteger("peak-indexer-kb").value_or(0) *
+                                1024)
                   << " the indexer\n";
 }
 
@@ -161,8 +168,9 @@ static void printText(const TraceReader &T) {
   printEnd(T);
   field("instructions") << groupedDigits(T.instructions()) << " in "
                         << groupedDigits(T.blocks().size()) << " blocks\n";
-  field("superblocks") << groupedDigits(T.superblockCount() - 1) << ", executed "
-                       << groupedDigits(T.executions()) << " times\n";
+  field("superblocks") << groupedDigits(T.superblockCount() - 1)
+                       << ", executed " << groupedDigits(T.executions())
+                       << " times\n";
   field("file size") << groupedDigits(T.fileSize()) << " bytes";
   if (T.instructions())
     outs() << format(", %.3f bytes per instruction",
@@ -177,7 +185,9 @@ static void printText(const TraceReader &T) {
       outs() << "modules:\n";
       for (const json::Value &V : *Modules)
         if (const json::Object *M = V.getAsObject()) {
-          uint64_t Address = M->get("address") ? M->get("address")->getAsUINT64().value_or(0) : 0;
+          uint64_t Address = M->get("address")
+                                 ? M->get("address")->getAsUINT64().value_or(0)
+                                 : 0;
           StringRef Id = M->getString("build-id").value_or("");
           outs() << "  " << format_hex(Address, 18) << "  "
                  << left_justify(Id.empty() ? "no build id" : Id, 40) << "  "
@@ -190,9 +200,10 @@ static void printText(const TraceReader &T) {
   ArrayRef<PartSize> Parts = T.partSizes();
   for (unsigned Type = 1; Type < Parts.size(); ++Type)
     if (Parts[Type].Pieces)
-      outs() << formatv("  {0,-12} {1,11} {2,17} {3,17}\n", pieceTypeName(PieceType(Type)),
-                        groupedDigits(Parts[Type].Pieces), groupedDigits(Parts[Type].Stored),
-                        groupedDigits(Parts[Type].Raw));
+      outs() << formatv(
+          "  {0,-12} {1,11} {2,17} {3,17}\n", pieceTypeName(PieceType(Type)),
+          groupedDigits(Parts[Type].Pieces), groupedDigits(Parts[Type].Stored),
+          groupedDigits(Parts[Type].Raw));
   if (const json::Array *Environment = T.run().getArray("environment")) {
     outs() << "environment:\n";
     for (const json::Value &V : *Environment)
@@ -202,7 +213,8 @@ static void printText(const TraceReader &T) {
 
 static int run(ArrayRef<const char *>) {
   if (Path.empty())
-    return failUsage(Info, "which trace? name the file that 'chronicle record' wrote");
+    return failUsage(
+        Info, "which trace? name the file that 'chronicle record' wrote");
   Expected<std::unique_ptr<TraceReader>> T = TraceReader::open(Path);
   if (!T)
     return fail(Info, 2, T.takeError());

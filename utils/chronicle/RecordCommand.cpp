@@ -353,6 +353,7 @@ static Expected<ProcessEnd> record(ArrayRef<const char *> Arguments) {
   End.PeakIndexerKb = Result.PeakIndexerKb;
   End.Reason = Result.End.Interrupted ? "stopped" : "killed";
   End.Code = Result.End.Code;
+  (Result.End.BySignal ? End.Signal : End.ExitStatus) = Result.End.Code;
   Expected<IndexSummary> Summary = (*Index)->finish(End);
   if (!Summary)
     return Summary.takeError();

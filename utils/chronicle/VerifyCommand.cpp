@@ -30,7 +30,7 @@ static Command Info(
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Info));
 static cl::opt<bool> Json("json", cl::sub(Info),
                           cl::desc("Print one JSON object"));
-static cl::opt<unsigned> Jobs("j", cl::sub(Info), cl::init(0),
+static cl::opt<unsigned> Jobs("j", cl::sub(Info), cl::init(0), cl::Prefix,
                               cl::value_desc("n"),
                               cl::desc("Threads to use (default: all "
                                        "processors)"));
@@ -131,8 +131,7 @@ static void printText(const TraceReader &T, const VerifyReport &R) {
          << " instructions/s (" << humanDuration(R.Seconds) << ", " << R.Threads
          << (R.Threads == 1 ? " thread)\n" : " threads)\n")
          << "compared:          " << groupedDigits(R.ComparedSnapshots)
-         << " snapshots, " << groupedDigits(R.ComparedGranules)
-         << " granules\n"
+         << " snapshots, " << groupedDigits(R.ComparedGranules) << " granules\n"
          << "opaque bytes:      " << groupedDigits(R.OpaqueBytes)
          << formatv(" ({0:f4} per instruction)\n",
                     perInstruction(R.OpaqueBytes, R));

@@ -34,5 +34,7 @@ int classify(int Kind, int Value) {
   }
 }
 
-static int fibonacci(int N) { return N < 2 ? N : fibonacci(N - 1) + fibonacci(N - 2); }
+static int fibonacci(int N) {
+  return N < 2 ? N : fibonacci(N - 1) + fibonacci(N - 2);
+}
 int callFibonacci(void) { return fibonacci(20); }

@@ -2,9 +2,7 @@
 template <int N> struct Factorial {
   static constexpr long Value = N * Factorial<N - 1>::Value;
 };
-template <> struct Factorial<0> {
-  static constexpr long Value = 1;
-};
+template <> struct Factorial<0> { static constexpr long Value = 1; };
 
 template <typename T> class Vector {
   T *Data = nullptr;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Follows the calls of one thread by its stack pointer alone: what memory says
+/// about return addresses is never asked, so a smashed stack changes nothing.
+///
+/// An activation begins with a call and lives until the stack pointer rises
+/// above its value at entry. That is right for returns, tail calls, longjmp,
+/// exceptions and everything else that leaves a procedure. A thread may have
+/// several stacks (coroutines, signal stacks): when the stack pointer is set to
+/// something outside the current stack, another one goes on or begins.
+///
+/// The indexer drives it from the stream, the query engine from replay; both see
+/// the same stack pointers, so both find the same activations.
+
+#ifndef CHRONICLE_TRACE_FORMAT_CALLTRACKER_H
+#define CHRONICLE_TRACE_FORMAT_CALLTRACKER_H
+
+#include "trace-format/TraceData.h"
+#include "llvm/Support/Compiler.h"
+#include <vector>
+
+namespace chronicle {
+
+struct CallRecord {
+  Timestamp Entry = 0;         ///< of the first instruction
+  uint64_t Slot = 0;           ///< stack pointer at entry: the return address
+  uint32_t CallSuperblock = 0; ///< whose last instruction is the call; 0: none
+  uint32_t Callee = 0;         ///< superblock at Entry; 0: not known
+  uint32_t Node = 0;           ///< number in the file; 0: not written
+  bool Signal = false;         ///< a handler, entered by the kernel
+};
+
+/// One stack of a thread. Its first record is how the stack came into use, and
+/// never ends by itself.
+struct CallStackRecord {
+  std::vector<CallRecord> Calls;
+  uint64_t StackPointer = 0; ///< when it was left, if not the current one
+  uint64_t Top = 0;          ///< highest stack pointer seen
+  uint32_t Id = 0;           ///< from 1, unique in the thread
+  uint32_t Interrupted = 0; ///< signal stack: the stack it interrupted; 0: none
+};
+
+/// Feed it each execution of the thread, in order: step(), then exactly one of
+/// moved() or set(), then call() if the exit was a call. A step costs a handful
+/// of instructions.
+class CallTracker {
+public:
+  /// A thread that begins with this stack pointer.
+  CallTracker(uint64_t StackPointer, Timestamp T);
+  /// A thread whose stacks are known; the first is the current one.
+  CallTracker(std::vector<CallStackRecord> Stacks, uint64_t StackPointer);
+
+  /// A superblock is entered.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void step(uint32_t Superblock) {
+    if (LLVM_UNLIKELY(CalleePending)) {
+      CalleePending = false;
+      current().Calls.back().Callee = Superblock;
+    }
+  }
+  /// The stack pointer changed by constants.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void moved(uint64_t To) {
+    StackPointer = To;
+    if (LLVM_UNLIKELY(To > TopSlot))
+      unwind();
+  }
+  /// The stack pointer was set. FromItself: computed from its old value, so the
+  /// stack is the same.
+  void set(uint64_t To, bool FromItself, Timestamp T);
+  /// The exit was a call; the stack pointer is where the return address is.
+  void call(uint32_t CallSuperblock, Timestamp Entry);
+  /// The kernel enters a signal handler with this stack pointer.
+  void signal(uint64_t To, bool AlternateStack, Timestamp T);
+
+  uint64_t stackPointer() const { return StackPointer; }
+  CallStackRecord &current() { return Stacks.front(); }
+  /// The current one first.
+  llvm::MutableArrayRef<CallStackRecord> stacks() { return Stacks; }
+
+private:
+  void unwind();
+  void leave();
+  void begin(uint64_t To, Timestamp T, uint32_t Interrupted);
+  void top();
+
+  std::vector<CallStackRecord> Stacks; ///< the current one first
+  uint64_t StackPointer;
+  uint64_t TopSlot; ///< of the innermost activation
+  uint32_t LastId = 0;
+  bool CalleePending = false;
+};
+
+} // namespace chronicle
+
+#endif

@@ -412,14 +412,9 @@ Error StreamDecoder::decodeAudit(ArrayRef<uint8_t> Payload) {
 }
 
 StringRef StreamDecoder::reasonName(uint32_t Reason) const {
-  switch (Reason) {
-  case CH_REASON_HELPER:
-    return "helper";
-  case CH_REASON_CALL:
-    return "call";
-  case CH_REASON_OTHER:
-    return "other";
-  }
+  StringRef Fixed = fixedReasonName(Reason);
+  if (!Fixed.empty())
+    return Fixed;
   return Reason < ReasonNames.size() ? StringRef(ReasonNames[Reason])
                                      : StringRef();
 }

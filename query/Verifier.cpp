@@ -328,7 +328,12 @@ static void attributeOpaque(const Shared &S, ArrayRef<uint64_t> ExitCounts,
   uint64_t Attributed = 0;
   for (uint32_t Id = 0; Id < S.Trace.superblockCount(); ++Id) {
     Definition D = S.Trace.definition(Id);
-    if (D.Bytes.empty())
+    const size_t End = Id + 1 < S.Trace.superblockCount()
+                           ? S.Exits.firstExit(Id + 1)
+                           : ExitCounts.size();
+    if (D.Bytes.empty() ||
+        all_of(ExitCounts.slice(D.FirstExit, End - D.FirstExit),
+               [](uint64_t Count) { return Count == 0; }))
       continue;
     Expected<SuperblockFacts> Facts = analyzeSuperblock(D.Bytes);
     if (!Facts) {
@@ -416,7 +421,9 @@ VerifyReport verifyTrace(const TraceReader &Trace,
     T.join();
 
   std::map<uint32_t, ThreadEnd> Ends;
+  bool SawEnd = false;
   for (RangeResult &R : Results) {
+    SawEnd |= R.SawEnd;
     for (auto &[Thread, First] : R.FirstSnapshots) {
       auto It = Ends.find(Thread);
       if (It == Ends.end())
@@ -447,6 +454,9 @@ VerifyReport verifyTrace(const TraceReader &Trace,
     Report.Incomplete = Trace.truncated().str();
   else if (!Trace.end())
     Report.Incomplete = "the trace does not say how the run ended";
+  else if (StringRef Reason = Trace.end()->getString("reason").value_or("");
+           !SawEnd && (Reason == "exit" || Reason == "signal"))
+    Report.Incomplete = "its last events are missing";
   Report.Seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
           .count();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "trace-format/EventNames.h"
+#include "trace-format/Bytecode.h"
 
 using namespace llvm;
 
@@ -61,6 +62,18 @@ StringRef endReasonName(uint32_t Reason) {
     return "limit";
   }
   return "unknown";
+}
+
+StringRef fixedReasonName(uint32_t Reason) {
+  switch (Reason) {
+  case CH_REASON_HELPER:
+    return "helper";
+  case CH_REASON_CALL:
+    return "call";
+  case CH_REASON_OTHER:
+    return "other";
+  }
+  return "";
 }
 
 } // namespace chronicle

@@ -20,6 +20,8 @@ llvm::StringRef eventKindName(uint32_t Kind);
 unsigned eventFixedSize(uint32_t Kind);
 /// "exit", "signal" ... of a ch_end_reason.
 llvm::StringRef endReasonName(uint32_t Reason);
+/// The name of an opaque reason below CH_REASON_FIRST_OP, or empty.
+llvm::StringRef fixedReasonName(uint32_t Reason);
 
 } // namespace chronicle
 

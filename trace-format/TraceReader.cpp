@@ -4,6 +4,7 @@
 #include "trace-format/BlockFormat.h"
 #include "trace-format/Directory.h"
 #include "trace-format/DirectoryRebuilder.h"
+#include "trace-format/EventNames.h"
 #include "trace-format/PageChunkFormat.h"
 #include "trace-format/Piece.h"
 #include "trace-format/SequenceCoder.h"
@@ -364,7 +365,8 @@ uint32_t TraceReader::superblockOfExit(uint32_t Exit) const {
   return Exit < I->ExitOwner.size() ? I->ExitOwner[Exit] : 0;
 }
 StringRef TraceReader::reasonName(uint32_t Reason) const {
-  return I->ReasonNames.lookup(Reason);
+  auto It = I->ReasonNames.find(Reason);
+  return It == I->ReasonNames.end() ? fixedReasonName(Reason) : It->second;
 }
 
 ArrayRef<PageChunkEntry> TraceReader::pageChunks() const {

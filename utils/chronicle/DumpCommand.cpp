@@ -83,14 +83,6 @@ private:
   }
   std::string reason(uint32_t Reason) const {
     StringRef Name = T.reasonName(Reason);
-    switch (Reason) {
-    case CH_REASON_HELPER:
-      return "helper";
-    case CH_REASON_CALL:
-      return "call";
-    case CH_REASON_OTHER:
-      return "other";
-    }
     return Name.empty() ? "reason " + std::to_string(Reason) : Name.str();
   }
   const TraceReader &T;

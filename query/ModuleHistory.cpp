@@ -84,6 +84,7 @@ static std::vector<Candidate> findCandidates(const TraceReader &Reader) {
       if (C.Device == Map.device && C.Inode == Map.inode &&
           C.Load.Info.Address <= Map.address) {
         C.Executable = true;
+        C.Load.Contents = E.Block + 1;
         break;
       }
     }
@@ -114,9 +115,9 @@ static std::string readBuildId(ArrayRef<uint8_t> Notes, uint64_t Align) {
 static bool readHeader(const TraceReader &Reader, ModuleLoad &L) {
   using namespace llvm::ELF;
   auto Read = [&](uint64_t Address, void *Into, size_t Size) {
-    Error E = readRecordedMemory(
-        Reader, Address, L.Contents,
-        MutableArrayRef(static_cast<uint8_t *>(Into), Size));
+    Error E =
+        readRecordedMemory(Reader, Address, L.Contents,
+                           MutableArrayRef(static_cast<uint8_t *>(Into), Size));
     bool Read = !E;
     // A damaged page chunk: the caller goes on without the header, and
     // whoever asks for that memory hears why.
@@ -193,9 +194,8 @@ std::vector<Module> ModuleHistory::at(Timestamp T) const {
   for (const ModuleLoad &L : Loads)
     if (T >= L.Loaded && T < L.Unloaded)
       Result.push_back(L.Info);
-  sort(Result, [](const Module &A, const Module &B) {
-    return A.Address < B.Address;
-  });
+  sort(Result,
+       [](const Module &A, const Module &B) { return A.Address < B.Address; });
   return Result;
 }
 

@@ -17,6 +17,16 @@ ReplayMemory::~ReplayMemory() {
     delete Item.second;
 }
 
+void ReplayMemory::reset(BlockNumber NewStart) {
+  for (auto &Item : Frames)
+    delete Item.second;
+  Frames.clear();
+  DirtyList.clear();
+  Shared.clear();
+  Start = NewStart;
+  flush();
+}
+
 void ReplayMemory::flush() {
   std::fill(std::begin(ReadTable), std::end(ReadTable), Entry());
   std::fill(std::begin(WriteTable), std::end(WriteTable), Entry());

@@ -59,6 +59,9 @@ public:
   ReplayMemory(const ReplayMemory &) = delete;
   ReplayMemory &operator=(const ReplayMemory &) = delete;
 
+  /// Forgets everything: frames come from the start of another block.
+  void reset(BlockNumber Start);
+
   template <class T> T load(uint64_t Address) {
     const Entry &E = ReadTable[slot(Address)];
     if (LLVM_LIKELY((Address + sizeof(T) - 1) >> 12 == E.Page))

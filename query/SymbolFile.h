@@ -47,10 +47,6 @@ struct LineCode {
   uint32_t Line = 0;
 };
 
-/// The name as the source has it: demangled, without what compilers append to
-/// the names of the copies they make (".isra.0").
-std::string sourceName(llvm::StringRef LinkageName);
-
 /// May be used from several threads, one of which is in the debug info at a
 /// time.
 class SymbolFile {
@@ -62,7 +58,8 @@ public:
   SymbolFile(ElfFile Binary, ElfFile Debug);
   ~SymbolFile();
 
-  const llvm::object::ELFObjectFileBase *binary() const;
+  /// Null if only the debug file is there.
+  const llvm::object::ELF64LEObjectFile *binary() const;
   bool hasDebugInfo() const { return Dwarf != nullptr; }
 
   /// The function whose code is at the address.
@@ -71,16 +68,22 @@ public:
   /// Innermost first, at least one.
   llvm::SmallVector<SourceFrame, 1> frames(uint64_t Address) const;
 
-  std::vector<FileSymbol> functions(llvm::StringRef Name, bool Unqualified) const;
+  std::vector<FileSymbol> functions(llvm::StringRef Name,
+                                    bool Unqualified) const;
   std::vector<FileSymbol>
   functionsWhere(llvm::function_ref<bool(llvm::StringRef)> NameFits) const;
-  std::vector<FileSymbol> variables(llvm::StringRef Name, bool Unqualified) const;
+  std::vector<FileSymbol> variables(llvm::StringRef Name,
+                                    bool Unqualified) const;
 
   /// The code of the line or, if it has none, of the next one in that file that
   /// has. File is the end of a path.
   std::vector<LineCode> lines(llvm::StringRef File, uint32_t Line) const;
 
+  /// What is wrong with the files' tables, so far; at most a few.
+  std::vector<std::string> problems() const;
+
 private:
+  void problem(llvm::Error E);
   void readSymbols();
   void readTable(const llvm::object::ELFObjectFileBase &Elf, bool Dynamic);
   void readStubs();
@@ -93,6 +96,7 @@ private:
   std::vector<std::pair<uint64_t, uint64_t>> CodeRanges; ///< [first, last)
   mutable std::mutex DwarfLock;
   std::unique_ptr<llvm::DWARFContext> Dwarf;
+  std::vector<std::string> Problems;
 };
 
 } // namespace chronicle

@@ -49,9 +49,9 @@ struct LineAt {
 /// and only used if it is the one that was recorded: its build id is compared
 /// or, if it has none, its contents with the recorded ones. What could not be
 /// used is said in warnings(). May be called from several threads; two that ask
-/// for the same file wait for each other. Costs: opening a file reads its symbol
-/// table; the first line asked for in a compile unit reads that unit; lines()
-/// reads all line tables of the modules there are.
+/// for the same file wait for each other. Costs: opening a file reads its
+/// symbol table; the first line asked for in a compile unit reads that unit;
+/// lines() reads all line tables of the modules there are.
 class Symbols {
 public:
   explicit Symbols(const TraceReader &Reader, SymbolOptions Options = {});
@@ -102,6 +102,7 @@ private:
   std::vector<std::unique_ptr<File>> Files;
   mutable std::mutex WarningsLock;
   mutable std::vector<std::string> Warnings;
+  mutable std::vector<std::pair<std::string, const SymbolFile *>> Opened;
 };
 
 } // namespace chronicle

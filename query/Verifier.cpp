@@ -66,6 +66,7 @@ public:
   /// Of threads that this range does not know how they got here.
   std::map<uint32_t, std::pair<GuestState, Mismatch>> FirstSnapshots;
   std::map<uint32_t, ThreadEnd> Ends;
+  bool LostTrack = false; ///< what was known before this range is of no use
   uint64_t absentFrames() const { return Memory.absentFrames(); }
 
 private:
@@ -75,6 +76,7 @@ private:
   void findMissingWrites(const Block &B);
   void report(const Block &B, const Twine &What);
   void snapshot(uint32_t Thread, const uint8_t *State);
+  void startAfresh(BlockNumber N);
 
   Shared &S;
   BlockNumber First, End;
@@ -277,7 +279,12 @@ void RangeVerifier::verify(const Block &B) {
                         Replayer.opaqueLeft(), B.Opaque.size()));
     compareFrames(B);
   }
-  for (uint32_t Thread : Replayer.threads()) {
+  if (!OnPath) {
+    LostTrack = true;
+    Ends.clear();
+  }
+  for (uint32_t Thread :
+       OnPath ? Replayer.threads() : std::vector<uint32_t>()) {
     ThreadEnd &E = Ends[Thread];
     std::memcpy(E.State.data(), Replayer.state(Thread), E.State.size());
     E.Where = placeOf(B, Replayer);
@@ -285,13 +292,16 @@ void RangeVerifier::verify(const Block &B) {
     if (!B.Symbols.empty() && B.Symbols.back() < S.Exits.size())
       E.Where.Superblock = S.Exits.superblock(B.Symbols.back());
   }
-  // Once off the path every later comparison would only repeat it.
-  if (!OnPath)
-    for (uint32_t Thread : Replayer.threads())
-      Ends.erase(Thread);
   Memory.clearDirty();
   if (Error E = Memory.takeError())
     report(B, toString(std::move(E)));
+}
+
+/// After something was wrong: memory from the trace, so that the next blocks
+/// are judged by themselves.
+void RangeVerifier::startAfresh(BlockNumber N) {
+  Memory.reset(N);
+  mapSharedObjects(S.Trace, N, Memory);
 }
 
 void RangeVerifier::run() {
@@ -299,7 +309,7 @@ void RangeVerifier::run() {
   Replayer.OnSnapshot = [this](uint32_t Thread, const uint8_t *State) {
     snapshot(Thread, State);
   };
-  mapSharedObjects(S.Trace, First, Memory);
+  startAfresh(First);
   for (BlockNumber N = First; N < End; ++N) {
     Expected<Block> B = S.Trace.readBlock(N);
     if (!B) {
@@ -308,10 +318,15 @@ void RangeVerifier::run() {
       M.Time = S.Trace.blocks()[N].First;
       M.What = toString(B.takeError());
       Mismatches.add(M);
-      // Nothing about the memory after this block is known here.
-      return;
+      LostTrack = true;
+      Ends.clear();
+      startAfresh(N + 1);
+      continue;
     }
+    const uint64_t Before = Mismatches.Count;
     verify(*B);
+    if (Mismatches.Count != Before)
+      startAfresh(N + 1);
     ++Blocks;
     Instructions += B->Instructions;
     uint64_t Done = ++S.BlocksDone;
@@ -384,7 +399,7 @@ VerifyReport verifyTrace(const TraceReader &Trace,
   struct RangeResult {
     std::map<uint32_t, std::pair<GuestState, Mismatch>> FirstSnapshots;
     std::map<uint32_t, ThreadEnd> Ends;
-    bool SawEnd = false;
+    bool SawEnd = false, LostTrack = false;
   };
   std::vector<RangeResult> Results(S.Ranges.size());
   std::vector<uint64_t> ExitCounts(S.Exits.size());
@@ -398,7 +413,7 @@ VerifyReport verifyTrace(const TraceReader &Trace,
       Range->run();
       std::lock_guard<std::mutex> Lock(Mutex);
       Results[N] = {std::move(Range->FirstSnapshots), std::move(Range->Ends),
-                    Range->SawEnd};
+                    Range->SawEnd, Range->LostTrack};
       Report.Blocks += Range->Blocks;
       Report.Instructions += Range->Instructions;
       Report.Executions += Range->Executions;
@@ -439,6 +454,8 @@ VerifyReport verifyTrace(const TraceReader &Trace,
                        Difference, First.second.Block);
       Report.Mismatches.push_back(M);
     }
+    if (R.LostTrack)
+      Ends.clear();
     for (auto &[Thread, E] : R.Ends)
       Ends[Thread] = E;
   }
@@ -455,7 +472,9 @@ VerifyReport verifyTrace(const TraceReader &Trace,
   else if (!Trace.end())
     Report.Incomplete = "the trace does not say how the run ended";
   else if (StringRef Reason = Trace.end()->getString("reason").value_or("");
-           !SawEnd && (Reason == "exit" || Reason == "signal"))
+           Reason == "stream-error")
+    Report.Incomplete = "the recorder sent something wrong and was ended";
+  else if (!SawEnd && (Reason == "exit" || Reason == "signal"))
     Report.Incomplete = "its last events are missing";
   Report.Seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)

@@ -11,10 +11,12 @@
 #include "trace-format/CallTracker.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 #include <memory>
 
 namespace chronicle {
 
+/// Events cost next to nothing; the executions are fed to running() directly.
 class CallFollower {
 public:
   /// Every event of the run, in order; T is its time.
@@ -24,10 +26,18 @@ public:
   CallTracker *running() { return Running ? &Running->Calls : nullptr; }
   /// Null: never seen, or gone.
   CallTracker *thread(uint32_t Number);
+  /// A handler that is about to be entered: its frame is made, the registers are
+  /// not yet changed.
+  struct Signal {
+    uint64_t StackPointer = 0; ///< 0: not known
+    bool AlternateStack = false;
+  };
+  llvm::ArrayRef<Signal> signalsOf(uint32_t Number);
   /// Makes a thread known whose stacks were written to the file.
-  void add(uint32_t Number, CallTracker Calls);
+  void add(uint32_t Number, CallTracker Calls, llvm::ArrayRef<Signal> Signals);
 
-  /// Threads that ran or changed since the last call, in no order.
+  /// Threads that ran or changed since the last call and are still there, in
+  /// order.
   std::vector<uint32_t> takeChanged();
   /// Snapshots that did not have the stack pointer we followed: 0, or our
   /// mistake. The snapshot counts.
@@ -37,7 +47,8 @@ private:
   struct Thread {
     explicit Thread(CallTracker Calls) : Calls(std::move(Calls)) {}
     CallTracker Calls;
-    bool SignalComes = false, OnSignalStack = false, Faulted = false;
+    llvm::SmallVector<Signal, 1> Signals;
+    bool Faulted = false;
     bool Changed = true;
   };
   void registers(Thread &T, llvm::ArrayRef<uint8_t> Payload, Timestamp When);

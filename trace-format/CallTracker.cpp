@@ -8,40 +8,52 @@ namespace chronicle {
 
 /// Stacks kept for one thread. A program that makes coroutines without end
 /// forgets those it left longest ago.
-static constexpr size_t MaxStacks = 4096;
-static constexpr uint64_t NeverEnds = ~uint64_t(0);
+static constexpr size_t MaxStacks = 1024;
 
 CallTracker::CallTracker(uint64_t StackPointer, Timestamp T)
     : StackPointer(StackPointer) {
   begin(StackPointer, T, 0);
 }
 
-CallTracker::CallTracker(std::vector<CallStackRecord> Known, uint64_t StackPointer)
-    : Stacks(std::move(Known)), StackPointer(StackPointer) {
+CallTracker::CallTracker(std::vector<CallStackRecord> Known)
+    : Stacks(std::move(Known)), StackPointer(Stacks.front().StackPointer) {
   for (const CallStackRecord &S : Stacks)
     LastId = std::max(LastId, S.Id);
   top();
 }
 
-void CallTracker::top() { TopSlot = current().Calls.back().Slot; }
+void CallTracker::top() {
+  const CallStackRecord &S = current();
+  Limit = S.Calls.back().Callee ? std::min(S.Calls.back().Slot, S.Top) : 0;
+}
 
-void CallTracker::unwind() {
-  CallStackRecord &S = current();
-  while (S.Calls.back().Slot < StackPointer)
-    S.Calls.pop_back();
-  S.Top = std::max(S.Top, StackPointer);
-  CalleePending = false;
+void CallTracker::entered(uint32_t Superblock, Timestamp T) {
+  CallRecord &Call = current().Calls.back();
+  Call.Callee = Superblock;
+  Call.Entry = T;
   top();
 }
 
-void CallTracker::call(uint32_t CallSuperblock, Timestamp Entry) {
+void CallTracker::rise() {
   CallStackRecord &S = current();
-  // Its own return address overwritten: that activation is over.
+  S.Top = std::max(S.Top, StackPointer);
+  while (S.Calls.back().Slot < StackPointer)
+    S.Calls.pop_back();
+  top();
+}
+
+void CallTracker::push(const CallRecord &Call) {
+  CallStackRecord &S = current();
+  // A return address overwritten: that activation is over.
   while (S.Calls.back().Slot <= StackPointer)
     S.Calls.pop_back();
-  S.Calls.push_back({Entry, StackPointer, CallSuperblock, 0, 0, false});
-  TopSlot = StackPointer;
-  CalleePending = true;
+  S.Calls.push_back(Call);
+  S.Top = std::max(S.Top, StackPointer);
+  Limit = 0;
+}
+
+void CallTracker::call(uint32_t CallSuperblock, Timestamp T) {
+  push({T, StackPointer, CallSuperblock, 0, 0, false});
 }
 
 void CallTracker::begin(uint64_t To, Timestamp T, uint32_t Interrupted) {
@@ -53,18 +65,12 @@ void CallTracker::begin(uint64_t To, Timestamp T, uint32_t Interrupted) {
   S.Interrupted = Interrupted;
   S.Calls.push_back({T, NeverEnds, 0, 0, 0, false});
   Stacks.insert(Stacks.begin(), std::move(S));
-  CalleePending = true;
-  top();
+  Limit = 0;
 }
 
-void CallTracker::leave() {
-  current().StackPointer = StackPointer;
-  CalleePending = false;
-}
+void CallTracker::leave() { current().StackPointer = StackPointer; }
 
-void CallTracker::set(uint64_t To, bool FromItself, Timestamp T) {
-  if (FromItself)
-    return moved(To);
+void CallTracker::set(uint64_t To, Timestamp T) {
   // The smallest stack it can lie on: coroutine stacks may be carved out of
   // another one.
   size_t Best = Stacks.size();
@@ -95,18 +101,14 @@ void CallTracker::set(uint64_t To, bool FromItself, Timestamp T) {
 
 void CallTracker::signal(uint64_t To, bool AlternateStack, Timestamp T) {
   // A handler interrupted on the signal stack goes on there.
-  if (AlternateStack && !(To < StackPointer && current().Interrupted)) {
+  bool Another =
+      AlternateStack && !(To < StackPointer && current().Interrupted);
+  if (Another) {
     leave();
-    StackPointer = To;
     begin(To, T, current().Id);
   }
   StackPointer = To;
-  CallStackRecord &S = current();
-  while (S.Calls.back().Slot <= To)
-    S.Calls.pop_back();
-  S.Calls.push_back({T, To, 0, 0, 0, true});
-  TopSlot = To;
-  CalleePending = true;
+  push({T, To, 0, 0, 0, true});
 }
 
 } // namespace chronicle

@@ -23,13 +23,16 @@
 namespace chronicle {
 
 struct CallRecord {
-  Timestamp Entry = 0;         ///< of the first instruction
+  Timestamp Entry = 0; ///< of the first instruction; not entered: of the call
   uint64_t Slot = 0;           ///< stack pointer at entry: the return address
   uint32_t CallSuperblock = 0; ///< whose last instruction is the call; 0: none
-  uint32_t Callee = 0;         ///< superblock at Entry; 0: not known
+  uint32_t Callee = 0;         ///< superblock at Entry; 0: not entered yet
   uint32_t Node = 0;           ///< number in the file; 0: not written
   bool Signal = false;         ///< a handler, entered by the kernel
 };
+
+/// Slot of the first record of a stack.
+constexpr uint64_t NeverEnds = ~uint64_t(0);
 
 /// One stack of a thread. Its first record is how the stack came into use, and
 /// never ends by itself.
@@ -41,53 +44,60 @@ struct CallStackRecord {
   uint32_t Interrupted = 0; ///< signal stack: the stack it interrupted; 0: none
 };
 
-/// Feed it each execution of the thread, in order: step(), then exactly one of
-/// moved() or set(), then call() if the exit was a call. A step costs a handful
-/// of instructions.
+/// Feed it each execution of the thread, in order: step(), then set() for each
+/// stack pointer from elsewhere, then moved() to where it is at the exit, then
+/// call() if the exit was a call. A step costs a handful of instructions.
 class CallTracker {
 public:
   /// A thread that begins with this stack pointer.
   CallTracker(uint64_t StackPointer, Timestamp T);
   /// A thread whose stacks are known; the first is the current one.
-  CallTracker(std::vector<CallStackRecord> Stacks, uint64_t StackPointer);
+  explicit CallTracker(std::vector<CallStackRecord> Stacks);
 
   /// A superblock is entered.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void step(uint32_t Superblock) {
-    if (LLVM_UNLIKELY(CalleePending)) {
-      CalleePending = false;
-      current().Calls.back().Callee = Superblock;
-    }
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void step(uint32_t Superblock, Timestamp T) {
+    if (LLVM_UNLIKELY(Limit == 0))
+      entered(Superblock, T);
   }
-  /// The stack pointer changed by constants.
+  /// The stack pointer changed by constants, or was computed from itself: the
+  /// stack is the same.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void moved(uint64_t To) {
     StackPointer = To;
-    if (LLVM_UNLIKELY(To > TopSlot))
-      unwind();
+    if (LLVM_UNLIKELY(To > Limit))
+      rise();
   }
-  /// The stack pointer was set. FromItself: computed from its old value, so the
-  /// stack is the same.
-  void set(uint64_t To, bool FromItself, Timestamp T);
+  /// The stack pointer was set to something from elsewhere.
+  void set(uint64_t To, Timestamp T);
   /// The exit was a call; the stack pointer is where the return address is.
-  void call(uint32_t CallSuperblock, Timestamp Entry);
+  void call(uint32_t CallSuperblock, Timestamp T);
   /// The kernel enters a signal handler with this stack pointer.
   void signal(uint64_t To, bool AlternateStack, Timestamp T);
 
   uint64_t stackPointer() const { return StackPointer; }
+  /// An execution that only moves the stack pointer, and not above this, changes
+  /// nothing else: whoever follows a hot loop may leave out the rest, and say in
+  /// the end where it is.
+  uint64_t limit() const { return Limit; }
+  void jumpTo(uint64_t To) { StackPointer = To; }
+
   CallStackRecord &current() { return Stacks.front(); }
-  /// The current one first.
+  /// The current one first; its StackPointer is not kept up to date.
   llvm::MutableArrayRef<CallStackRecord> stacks() { return Stacks; }
 
 private:
-  void unwind();
+  void entered(uint32_t Superblock, Timestamp T);
+  void rise();
   void leave();
   void begin(uint64_t To, Timestamp T, uint32_t Interrupted);
+  void push(const CallRecord &Call);
   void top();
 
   std::vector<CallStackRecord> Stacks; ///< the current one first
   uint64_t StackPointer;
-  uint64_t TopSlot; ///< of the innermost activation
+  /// Return address of the innermost activation, or the top of a stack that has
+  /// none; 0: its first superblock is to come.
+  uint64_t Limit;
   uint32_t LastId = 0;
-  bool CalleePending = false;
 };
 
 } // namespace chronicle

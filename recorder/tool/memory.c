@@ -356,6 +356,7 @@ static void core_wrote(CorePart part, ThreadId tid, Addr address,
     return;
   memory_log(address, length,
              part == Vg_CoreSysCall ? CH_MEM_SYSCALL : CH_MEM_CORE, tid, True);
+  syscalls_memory_logged(tid, address, length);
 }
 
 static void core_wrote_register(CorePart part, ThreadId tid, PtrdiffT offset,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System calls: number, arguments, result, what they print, and the few effects
-   on memory that Valgrind's wrappers do not report. */
+/*
+ * System calls: number, arguments, result, what they print, and effects on
+ * memory that Valgrind's wrappers do not report. There are such (pselect6 has no
+ * report at all), so what the arguments point to is kept before the call and
+ * compared after it: what changed and was not reported is logged then.
+ */
 #include "tool.h"
 
 #define CLONE_CHILD_CLEARTID 0x200000
@@ -8,6 +12,99 @@
 #define MADV_FREE 8
 #define MADV_REMOVE 9
 #define MAX_IOV 1024
+
+/* ---- what the arguments point to ---- */
+
+#define WINDOW 512 /* bytes behind each pointer: any structure, not any buffer */
+#define WINDOWS 6
+
+typedef struct {
+  Addr start;
+  UInt length; /* 0: none */
+  UChar bytes[WINDOW];
+} Window;
+
+/* By Valgrind's thread id, allocated on a thread's first call. */
+static Window **windows;
+static UInt windows_size;
+static ULong stretches; /* of client code, of all threads */
+static ULong *entered;  /* by thread: stretches when its call began */
+
+void syscalls_count_stretch(void) { stretches++; }
+
+static Window *windows_of(ThreadId tid) {
+  if (tid >= windows_size) {
+    UInt size = tid * 2 + 16;
+    windows = VG_(realloc)("chronicle.windows", windows, size * sizeof *windows);
+    entered = VG_(realloc)("chronicle.entered", entered, size * sizeof *entered);
+    for (; windows_size < size; windows_size++)
+      windows[windows_size] = NULL;
+  }
+  if (!windows[tid])
+    windows[tid] = VG_(calloc)("chronicle.window", WINDOWS, sizeof(Window));
+  return windows[tid];
+}
+
+static void keep_windows(ThreadId tid, const UWord *args, UInt count) {
+  Window *w = windows_of(tid);
+  entered[tid] = stretches;
+  for (UInt i = 0; i < WINDOWS; i++) {
+    w[i].length = 0;
+    const NSegment *s =
+        i < count && args[i] >= VKI_PAGE_SIZE ? VG_(am_find_nsegment)(args[i])
+                                              : NULL;
+    /* Anonymous memory only: a file's may end before its mapping does. */
+    if (!s || s->kind != SkAnonC || !s->hasR || !s->hasW)
+      continue;
+    SizeT left = s->end + 1 - args[i];
+    w[i].start = args[i];
+    w[i].length = left < WINDOW ? left : WINDOW;
+    VG_(memcpy)(w[i].bytes, (void *)args[i], w[i].length);
+  }
+}
+
+/* Memory was reported: the windows know it already. */
+void syscalls_memory_logged(ThreadId tid, Addr start, SizeT length) {
+  if (tid >= windows_size || !windows[tid])
+    return;
+  for (Window *w = windows[tid]; w < windows[tid] + WINDOWS; w++) {
+    Addr from = start > w->start ? start : w->start;
+    Addr to = start + length < w->start + w->length ? start + length
+                                                    : w->start + w->length;
+    if (w->length && from < to)
+      VG_(memcpy)(w->bytes + (from - w->start), (void *)from, to - from);
+  }
+}
+
+static void log_unreported(ThreadId tid) {
+  Window *w = windows_of(tid);
+  /* If other threads ran meanwhile a change may be theirs. */
+  Bool alone = entered[tid] == stretches;
+  for (UInt i = 0; i < WINDOWS; i++) {
+    UInt length = w[i].length;
+    w[i].length = 0;
+    if (!alone || !length ||
+        !VG_(am_is_valid_for_client)(w[i].start, length, VKI_PROT_READ))
+      continue;
+    const UChar *now = (const UChar *)w[i].start;
+    for (UInt at = 0; at < length;) {
+      UInt from = at;
+      while (at < length && now[at] != w[i].bytes[at])
+        at++;
+      if (at > from)
+        memory_log(w[i].start + from, at - from, CH_MEM_SYSCALL, tid, True);
+      else
+        at++;
+    }
+  }
+}
+
+static void log_if_given(ThreadId tid, Addr address, SizeT length) {
+  if (address && length)
+    memory_log(address, length, CH_MEM_SYSCALL, tid, False);
+}
+
+/* ---- output ---- */
 
 static void log_output(ThreadId tid, UWord descriptor, Addr from,
                        SizeT length) {
@@ -44,6 +141,7 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
     e->arguments[i] = args[i];
   event_commit();
 
+  keep_windows(tid, args, count);
   memory_expect_shared(False, 0);
   switch (number) {
   case __NR_mmap:
@@ -69,6 +167,7 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
   if (!recording)
     return;
   memory_syscall_over(tid);
+  log_unreported(tid);
   Bool failed = sr_isError(result);
   struct ch_ev_syscall_exit *e = event(CH_EV_SYSCALL_EXIT, sizeof *e);
   e->thread = thread_number(tid);
@@ -95,6 +194,11 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
     if (args[2] == MADV_DONTNEED || args[2] == MADV_FREE ||
         args[2] == MADV_REMOVE)
       memory_log(args[0], VG_PGROUNDUP(args[1]), CH_MEM_SYSCALL, tid, False);
+    break;
+  case __NR_pselect6:
+    for (UInt i = 1; i <= 3; i++)
+      log_if_given(tid, args[i], VG_ROUNDUP(args[0], 64) / 8);
+    log_if_given(tid, args[4], sizeof(struct vki_timespec));
     break;
   case __NR_set_tid_address:
     thread_of(tid)->clear_tid = args[0];

@@ -115,6 +115,7 @@ static void start_client_code(ThreadId tid, ULong blocks_done) {
         resume(t, tid);
     }
   }
+  syscalls_count_stretch();
   running_thread = tid;
   stopped_by_fault = False;
   cursor_give_back();

@@ -217,6 +217,11 @@ UInt define_end(UInt instructions, UInt exits, UInt slots);
 
 /* ---- syscalls.c, signals.c, startup.c ---- */
 void syscalls_init(void);
+/* Client code of some thread begins to run. */
+void syscalls_count_stretch(void);
+/* Memory that was just logged needs no second look when the thread's system call
+   is over. */
+void syscalls_memory_logged(ThreadId tid, Addr start, SizeT length);
 void signals_init(void);
 /* The signal that is ending the program, or 0. */
 extern Int fatal_signal;

@@ -2,6 +2,7 @@
 """Makes a damaged copy of a trace: damage.py FROM TO HOW...
 
   truncate FRACTION   keeps so much of it
+  drop N              without its last N bytes
   flip FRACTION       inverts one byte at that place
   version N           claims another format version
   empty | text        another file altogether"""
@@ -12,6 +13,8 @@ with open(source, "rb") as file:
     data = bytearray(file.read())
 if how == "truncate":
     data = data[: int(len(data) * float(sys.argv[4]))]
+elif how == "drop":
+    data = data[: -int(sys.argv[4])]
 elif how == "flip":
     data[min(len(data) - 1, int(len(data) * float(sys.argv[4])))] ^= 0xFF
 elif how == "version":

@@ -9,7 +9,9 @@
 #include "indexer/Indexer.h"
 #include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
+#include <fcntl.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace chronicle;
 using namespace llvm;
@@ -204,7 +206,39 @@ TEST_F(VerifierTest, FindsAWrongLastSnapshot) {
 TEST_F(VerifierTest, FindsAWrongExit) {
   FakeRun Run;
   Run.WrongOrdinalIn = 30;
-  expectOnly(verify(Run), 30, "left by exit 2, in the recorded run by 1");
+  VerifyReport R = verify(Run);
+  expectOnly(R, 30, "left by exit 2, in the recorded run by 1");
+  // What comes after is judged by itself.
+  EXPECT_EQ(R.MismatchCount, 1u);
+}
+
+TEST_F(VerifierTest, GoesOnAfterABlockItCannotRead) {
+  FakeRun Run;
+  record(Run);
+  uint64_t Offset = 0;
+  {
+    auto Trace = TraceReader::open(Path);
+    ASSERT_TRUE(bool(Trace)) << toString(Trace.takeError());
+    Offset = (*Trace)->blocks()[5].Offset;
+  }
+  int File = ::open(Path.c_str(), O_RDWR);
+  ASSERT_GE(File, 0);
+  uint8_t Byte = 0;
+  ASSERT_EQ(::pread(File, &Byte, 1, Offset + PieceHeaderSize + 8), 1);
+  Byte ^= 0x10;
+  ASSERT_EQ(::pwrite(File, &Byte, 1, Offset + PieceHeaderSize + 8), 1);
+  ::close(File);
+  for (unsigned Threads : {1u, 3u}) {
+    auto Trace = TraceReader::open(Path);
+    ASSERT_TRUE(bool(Trace)) << toString(Trace.takeError());
+    VerifyOptions Options;
+    Options.Threads = Threads;
+    VerifyReport R = verifyTrace(**Trace, Options);
+    EXPECT_EQ(R.MismatchCount, 1u);
+    ASSERT_EQ(R.Mismatches.size(), 1u);
+    EXPECT_EQ(R.Mismatches[0].Block, 5u);
+    EXPECT_EQ(R.Blocks, 40u);
+  }
 }
 
 TEST_F(VerifierTest, ARunThatWasKilledIsWhole) {

@@ -191,6 +191,15 @@ static json::Object recordedOptions() {
                       {"log-loads", LogLoads}};
 }
 
+/// Valgrind's last words when a signal ends the program: a stack without names,
+/// of which the trace knows better.
+static void dropFatalSignalReport(std::vector<std::string> &Messages) {
+  auto IsReport = [](StringRef Message) {
+    return Message.starts_with("Process terminating with default action");
+  };
+  Messages.erase(llvm::find_if(Messages, IsReport), Messages.end());
+}
+
 /// Why the recorder ended before the program's first instruction.
 static Error startFailure(const ProcessEnd &End,
                           ArrayRef<std::string> Messages) {
@@ -340,6 +349,8 @@ static Expected<ProcessEnd> record(ArrayRef<const char *> Arguments) {
   Running.join();
   Running.Display.clear();
   Result.Messages = Log->messages();
+  if (Result.End.BySignal)
+    dropFatalSignalReport(Result.Messages);
   if (!Started)
     return startFailure(Result.End, Result.Messages);
   RemoveTrace.release();

@@ -9,6 +9,9 @@ namespace chronicle {
 
 /// Definitions and timeline are gathered up to this size.
 static constexpr size_t GatherBytes = 64 << 10;
+/// One piece says for this many blocks which superblocks ran in them, unless
+/// they are many.
+static constexpr uint64_t ExecutionBlocks = 1024, ExecutionRuns = 1 << 20;
 /// A checkpoint is due after this much more, or a quarter of what there is: a
 /// full disk costs little of a trace, and checkpoints little of the disk.
 static constexpr uint64_t CheckpointGrowth = 2 << 20;
@@ -77,9 +80,26 @@ void DatabaseBuilder::flushTimeline() {
     append(PieceType::Timeline, FirstTimelineBlock, Timeline);
 }
 
+void DatabaseBuilder::flushActivations() {
+  if (Activations.empty())
+    return;
+  uint32_t First = Activations.first();
+  ByteWriter Bytes = Activations.take();
+  append(PieceType::Activations, First, Bytes);
+}
+
+void DatabaseBuilder::flushExecutions() {
+  BlockNumber First = Executed.first();
+  ByteWriter Bytes = Executed.take(nextBlock());
+  if (!Bytes.empty())
+    append(PieceType::Executions, First, Bytes);
+}
+
 void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
                                SequenceCoder &Sequence,
-                               ArrayRef<uint8_t> Opaque) {
+                               ArrayRef<uint8_t> Opaque,
+                               ArrayRef<uint8_t> Stacks,
+                               function_ref<uint32_t(uint32_t)> OwnerOf) {
   BlockNumber N = nextBlock();
   Pages.endBlock(N, Head);
   Image.endBlock();
@@ -89,7 +109,10 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
     Definitions.v(Successor);
   }
   ByteWriter Bytes;
-  encodeBlock(Bytes, Head, Events.Bytes.data(), Sequence.endBlock(), Opaque);
+  encodeBlock(Bytes, Head, Events.Bytes.data(), Sequence.endBlock(), Opaque,
+              Stacks);
+  for (uint32_t Exit : Sequence.seen())
+    Executed.ran(OwnerOf(Exit), N);
   BlockEntry &Entry = Blocks.emplace_back();
   Entry.Offset = Writer->append(PieceType::Block, N, Bytes.take());
   Entry.First = Head.First;
@@ -103,6 +126,11 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
     flushDefinitions();
   if (Timeline.size() >= GatherBytes)
     flushTimeline();
+  if (Activations.size() >= GatherBytes)
+    flushActivations();
+  if (nextBlock() - Executed.first() >= ExecutionBlocks ||
+      Executed.runs() >= ExecutionRuns)
+    flushExecutions();
   uint64_t Since =
       Sum.Blocks - (Checkpoints.empty() ? 0 : Checkpoints.back().Blocks);
   uint64_t Growth = Writer->rawBytes() - CheckpointBytes;
@@ -125,6 +153,8 @@ void DatabaseBuilder::checkpoint() {
   Pages.closeAll();
   flushDefinitions();
   flushTimeline();
+  flushActivations();
+  flushExecutions();
   // What end and directory would take, generously.
   Writer->setReserve((1 << 20) + 64 * Sum.Blocks + 100 * Pages.chunkCount());
   appendJson(

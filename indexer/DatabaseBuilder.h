@@ -8,6 +8,8 @@
 #define CHRONICLE_INDEXER_DATABASEBUILDER_H
 
 #include "indexer/PageHistory.h"
+#include "trace-format/CallFormat.h"
+#include "trace-format/ExecutionFormat.h"
 #include "trace-format/TraceWriter.h"
 #include "llvm/Support/JSON.h"
 #include <chrono>
@@ -27,10 +29,17 @@ public:
   void addTimeline(Timestamp Time, uint32_t Kind,
                    llvm::ArrayRef<uint8_t> Payload);
 
+  /// Gives an activation its number. Before the block that needs it.
+  uint32_t addActivation(uint32_t Parent, const CallRecord &Call) {
+    return Activations.add(Parent, Call);
+  }
+
   /// Ends the block: its pages and the block itself. \p Head is complete but
-  /// for the dirty counts.
+  /// for the dirty counts; \p OwnerOf gives the superblock of an exit.
   void addBlock(BlockHead Head, const EventsWriter &Events,
-                SequenceCoder &Sequence, llvm::ArrayRef<uint8_t> Opaque);
+                SequenceCoder &Sequence, llvm::ArrayRef<uint8_t> Opaque,
+                llvm::ArrayRef<uint8_t> Stacks,
+                llvm::function_ref<uint32_t(uint32_t)> OwnerOf);
   BlockNumber nextBlock() const { return Blocks.size(); }
   /// Writes a checkpoint if one is due by the clock. For when nothing comes.
   void idle();
@@ -57,6 +66,8 @@ private:
   void checkpoint();
   void flushDefinitions();
   void flushTimeline();
+  void flushActivations();
+  void flushExecutions();
   void append(PieceType Type, uint64_t Key, ByteWriter &Bytes);
   void appendJson(PieceType Type, uint64_t Key, llvm::json::Object Value);
   llvm::Error complete(llvm::json::Object End, const Totals &T,
@@ -79,6 +90,8 @@ private:
   uint64_t CheckpointBytes = 0; ///< raw, up to the last checkpoint
   Totals Sum;
   ByteWriter Definitions, Timeline;
+  ActivationsWriter Activations;
+  ExecutionsWriter Executed;
   uint64_t FirstDefinition = 0, FirstTimelineBlock = 0;
 };
 

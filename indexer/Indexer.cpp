@@ -178,6 +178,7 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
                    {"modules", Decoder.modules().json()},
                    {"unreported-writes", C.UnreportedWrites},
                    {"outside-writes", C.OutsideWrites},
+                   {"stack-surprises", Decoder.stackSurprises()},
                    {"opaque", std::move(Opaque)},
                    {"peak-program-kb", Info.PeakProgramKb},
                    {"peak-indexer-kb", Info.PeakIndexerKb}};

@@ -75,7 +75,10 @@ void StreamDecoder::endBlock() {
   Head.Events = Events.Count;
   Head.OpaqueBytes = Opaque.size();
   Counts.OpaqueBytes += Opaque.size();
-  Database.addBlock(Head, Events, Sequence, Opaque.data());
+  ByteWriter Stacks = CallStacks.endBlock(Calls, Database);
+  Database.addBlock(
+      Head, Events, Sequence, Opaque.data(), Stacks.data(),
+      [this](uint32_t Exit) { return Superblocks.ownerOf(Exit); });
   beginBlock();
 }
 
@@ -93,6 +96,45 @@ Error StreamDecoder::decode(const RingChunk &Chunk) {
   return Error::success();
 }
 
+/// The stack pointers from elsewhere among the first Sets ones.
+void StreamDecoder::followSets(CallTracker &Running, const SlotFact *Facts,
+                               unsigned Count, unsigned Sets,
+                               const uint8_t *Slots, Timestamp T) {
+  for (const SlotFact *F = Facts; F != Facts + Count && Sets; ++F) {
+    if (F->Kind != SlotKind::StackPointer)
+      continue;
+    --Sets;
+    if (F->Reason == CH_STACK_ELSEWHERE)
+      Running.set(endian::read64le(Slots + F->FirstSlot * CH_SLOT_SIZE), T);
+  }
+}
+
+/// An execution that may be more to the call stack than a move of the stack
+/// pointer. T is the time at its entry.
+void StreamDecoder::followCalls(uint32_t Id, const SuperblockTable::Exit &X,
+                                const SlotFact *Facts, const uint8_t *Slots,
+                                Timestamp T) {
+  CallTracker *Running = Calls.running();
+  if (!Running)
+    return;
+  Running->step(Id, T);
+  T += X.Instructions;
+  if (X.Stack & SuperblockTable::StackSet) {
+    const StackPointerFact &To = Superblocks.setStack(X);
+    followSets(*Running, Facts, X.Facts, To.Base, Slots, T);
+    uint64_t Base = Running->stackPointer();
+    unsigned Sets = To.Base;
+    for (const SlotFact *F = Facts; Sets; ++F)
+      if (F->Kind == SlotKind::StackPointer && --Sets == 0)
+        Base = endian::read64le(Slots + F->FirstSlot * CH_SLOT_SIZE);
+    Running->moved(Base + uint64_t(To.Delta));
+  } else {
+    Running->moved(Running->stackPointer() + (X.Stack >> 2));
+  }
+  if (X.Stack & SuperblockTable::Call)
+    Running->call(Id, T);
+}
+
 /// Runs of plain superblocks, up to the first word that needs more thought.
 /// What it reads again and again is in locals: a store through a byte pointer
 /// could change any member, as far as a compiler knows.
@@ -102,7 +144,11 @@ const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
   const SuperblockTable::View Table = Superblocks.view();
   const uint8_t *Slots = At.Slots, *SlotsEnd = At.SlotsEnd;
   uint64_t Passed = 0;
-  const uint32_t *First = Word;
+  const uint32_t *FirstWord = Word;
+  // Without a thread nothing is ever above the limit.
+  CallTracker *Running = Calls.running();
+  uint64_t StackPointer = Running ? Running->stackPointer() : 0;
+  uint64_t Limit = Running ? Running->limit() : ~uint64_t(0);
   for (; Word != End; ++Word) {
     if (LLVM_LIKELY(End - Word > Ahead)) {
       Table.prefetchEntry(CH_RUN_ID(Word[Ahead]));
@@ -131,15 +177,29 @@ const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
       }
     } else {
       // Events that it makes need to know where they are.
-      Executions += Word - First;
-      First = Word;
+      Executions += Word - FirstWord;
+      FirstWord = Word;
       applyGeneral(Table.facts(S), X.Facts, Slots);
     }
+    uint64_t Moved = StackPointer + (X.Stack >> 2);
+    if (LLVM_UNLIKELY((X.Stack & SuperblockTable::SpecialExit) ||
+                      Moved > Limit)) {
+      if (Running) {
+        Running->jumpTo(StackPointer);
+        followCalls(Id, X, Table.facts(S), Slots,
+                    First + Instructions + Passed);
+        Moved = Running->stackPointer();
+        Limit = Running->limit();
+      }
+    }
+    StackPointer = Moved;
     Slots += S.SlotBytes;
     Passed += X.Instructions;
     Sequence.add(Symbol);
   }
-  Executions += Word - First;
+  if (Running)
+    Running->jumpTo(StackPointer);
+  Executions += Word - FirstWord;
   Instructions += Passed;
   At.Slots = Slots;
   return Word;
@@ -187,6 +247,11 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
     if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
       return Missing();
     applyGeneral(Superblocks.facts(S), Point->Facts, At.Slots);
+    if (CallTracker *Running = Calls.running()) {
+      Running->step(Id, instructions());
+      followSets(*Running, Superblocks.facts(S), Point->Facts, ~0u, At.Slots,
+                 instructions() + Point->Instructions);
+    }
     At.Slots += S.SlotBytes;
     Instructions += Point->Instructions;
     Sequence.add(S.FirstExit);
@@ -235,6 +300,7 @@ void StreamDecoder::applyGeneral(const SlotFact *Facts, unsigned Count,
 void StreamDecoder::addEvent(uint32_t Kind, ArrayRef<uint8_t> Payload,
                              ArrayRef<uint8_t> More) {
   Events.add(Executions, Kind, Payload, More);
+  Calls.event(Kind, Payload, instructions());
   ++Counts.Events;
   ++Counts.EventsByKind[Kind];
 }

@@ -7,6 +7,7 @@
 #ifndef CHRONICLE_INDEXER_STREAMDECODER_H
 #define CHRONICLE_INDEXER_STREAMDECODER_H
 
+#include "indexer/CallWriter.h"
 #include "indexer/DatabaseBuilder.h"
 #include "indexer/MemoryImage.h"
 #include "indexer/ModuleList.h"
@@ -53,6 +54,8 @@ public:
   llvm::StringRef reasonName(uint32_t Reason) const;
   /// CH_REQUEST_* bits that the recorder should hear of.
   uint32_t requests() const { return Requests; }
+  /// Snapshots that show another stack pointer than was followed.
+  uint64_t stackSurprises() const { return Calls.surprises(); }
 
 private:
   struct Cursor;
@@ -67,6 +70,10 @@ private:
                 llvm::ArrayRef<uint8_t> More = {});
   void outsideWrite(uint64_t Address, const uint8_t *Bytes, uint32_t Size,
                     uint32_t FoundBy, uint32_t Instruction);
+  void followCalls(uint32_t Id, const SuperblockTable::Exit &X,
+                   const SlotFact *Facts, const uint8_t *Slots, Timestamp T);
+  void followSets(CallTracker &Running, const SlotFact *Facts, unsigned Count,
+                  unsigned Sets, const uint8_t *Slots, Timestamp T);
   void applyGeneral(const SlotFact *Facts, unsigned Count,
                     const uint8_t *Slots);
   void beginBlock();
@@ -75,6 +82,8 @@ private:
   DatabaseBuilder &Database;
   SuperblockTable Superblocks;
   ModuleList Modules;
+  CallFollower Calls;
+  CallWriter CallStacks;
   StreamCounts Counts;
   std::vector<std::string> ReasonNames;
   uint32_t Requests = 0;

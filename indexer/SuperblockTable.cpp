@@ -3,6 +3,7 @@
 #include "indexer/SuperblockTable.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -28,8 +29,19 @@ Error SuperblockTable::define(uint32_t Id, ArrayRef<uint8_t> Definition) {
                         })
                ? StoresOnly
                : General;
-  for (unsigned Ordinal = 1; Ordinal <= E.Ordinals; ++Ordinal)
-    Exits.push_back({F->InstructionsAt[Ordinal], F->SlotFactsAt[Ordinal]});
+  for (unsigned Ordinal = 1; Ordinal <= E.Ordinals; ++Ordinal) {
+    const StackPointerFact &Stack = F->StackAt[Ordinal];
+    int32_t Flags = F->JumpAt[Ordinal] == CH_JUMP_CALL ? Call : 0;
+    int64_t Number = Stack.Delta;
+    if (Stack.Base || !isInt<30>(Stack.Delta)) {
+      Flags |= StackSet;
+      Number = int64_t(SetStacks.size());
+      SetStacks.push_back(Stack);
+    }
+    Exits.push_back({F->InstructionsAt[Ordinal], F->SlotFactsAt[Ordinal],
+                     int32_t(Number * 4) | Flags});
+    Owners.push_back(Id);
+  }
   for (const SlotFact &S : F->Slots) {
     Facts.push_back(S);
     Sizes.push_back(S.Kind == SlotKind::Store ? uint8_t(S.Bytes) : 0);

@@ -12,7 +12,7 @@
 
 namespace chronicle {
 
-/// About 40 bytes a superblock, 4 an exit, 15 a slot and 1 an instruction.
+/// About 40 bytes a superblock, 12 an exit, 15 a slot and 1 an instruction.
 class SuperblockTable {
 public:
   enum Kind : uint8_t { Undefined, StoresOnly, General };
@@ -27,6 +27,13 @@ public:
   struct Exit {
     uint16_t Instructions;
     uint16_t Facts; ///< slots filled
+    /// What the stack pointer changes by, times 4; and what is special.
+    int32_t Stack;
+  };
+  enum : int32_t {
+    Call = 1,
+    StackSet = 2, ///< not only moved: see setStack()
+    SpecialExit = Call | StackSet
   };
 
   SuperblockTable() : Entries(1), Places(1) {}
@@ -45,6 +52,10 @@ public:
   const SlotFact *factsEnd() const { return Facts.data() + Facts.size(); }
   uint32_t count() const { return Entries.size() - 1; }
   uint32_t exitCount() const { return Exits.size(); }
+  uint32_t ownerOf(uint32_t Exit) const { return Owners[Exit]; }
+  const StackPointerFact &setStack(const Exit &X) const {
+    return SetStacks[X.Stack >> 2];
+  }
 
   /// The same for a stretch in which nothing is defined, without the vectors in
   /// between.
@@ -101,6 +112,8 @@ private:
   };
   std::vector<Entry> Entries;
   std::vector<Exit> Exits;
+  std::vector<uint32_t> Owners; ///< by exit
+  std::vector<StackPointerFact> SetStacks;
   std::vector<SlotFact> Facts;
   std::vector<uint8_t> Sizes; ///< parallel to Facts; stores only
   std::vector<Place> Places;

@@ -143,7 +143,15 @@ template <class T> static const T *payload(const Event &E) {
   return &Value;
 }
 
+/// Takes effect inside the next superblock.
+static bool waitsForLoad(const Event &E) {
+  auto *W = payload<ch_ev_outside_write>(E);
+  return W && W->found_by == CH_FOUND_BY_LOAD && W->instruction != 0;
+}
+
 bool BlockReplayer::apply(const Event &E) {
+  if (OnEvent && !(E.Kind == CH_EV_OUTSIDE_WRITE && waitsForLoad(E)))
+    OnEvent(E, Time);
   auto Damaged = [&] {
     return mismatch("damaged event of kind " + Twine(E.Kind));
   };
@@ -230,7 +238,7 @@ bool BlockReplayer::apply(const Event &E) {
     auto *W = payload<ch_ev_outside_write>(E);
     if (!W || E.Payload.size() < sizeof(*W) + W->length)
       return Damaged();
-    if (W->found_by == CH_FOUND_BY_LOAD && W->instruction != 0)
+    if (waitsForLoad(E))
       Pending.push_back(&E);
     else
       Memory.write(W->address, E.Payload.data() + sizeof(*W), W->length);
@@ -263,6 +271,7 @@ bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
   auto InstructionOf = [](const Event *E) {
     return payload<ch_ev_outside_write>(*E)->instruction;
   };
+  const Timestamp Start = Inside ? Time - InsideAt : Time;
   while (true) {
     uint32_t Stop = Last;
     for (const Event *E : Pending)
@@ -277,6 +286,7 @@ bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
       return true;
     Inside = true;
     InsideAt = Stop;
+    Time = Start + Stop;
     Machine.setRip((*Program)->instructionAddresses()[Stop]);
     std::vector<const Event *> Later;
     for (const Event *E : Pending) {
@@ -284,6 +294,8 @@ bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
         Later.push_back(E);
         continue;
       }
+      if (OnEvent)
+        OnEvent(*E, Start + Stop);
       auto *W = payload<ch_ev_outside_write>(*E);
       Memory.write(W->address, E->Payload.data() + sizeof(*W), W->length);
     }
@@ -293,43 +305,55 @@ bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
   }
 }
 
-bool BlockReplayer::execute(Timestamp T, bool &Reached) {
+bool BlockReplayer::lookAhead(Ahead &A) {
   const uint32_t Exit = B->Symbols[Execution];
   if (Exit >= Exits.size())
     return mismatch("the sequence names exit " + Twine(Exit) +
                     ", which no superblock has");
-  const uint32_t Superblock = Exits.superblock(Exit);
-  uint32_t Expected = Exits.ordinal(Exit);
-  LastSuperblock = Superblock;
+  A.Superblock = Exits.superblock(Exit);
+  A.Ordinal = Exits.ordinal(Exit);
+  LastSuperblock = A.Superblock;
   llvm::Expected<const ReplayProgram *> Fast =
-      Programs.get(Superblock, ProgramForm::Fast);
+      Programs.get(A.Superblock, ProgramForm::Fast);
   if (!Fast)
     return mismatch(toString(Fast.takeError()));
-  const ReplayProgram &Program = **Fast;
-  LastAddress = Program.header().Address;
+  A.Program = *Fast;
+  LastAddress = A.Program->header().Address;
+
+  // A fault is the first event after the execution it interrupts.
+  const Event *Next = nextEvent();
+  A.Faults = LLVM_UNLIKELY(Next && Next->Execution == Execution + 1 &&
+                           Next->Kind == CH_EV_FAULT);
+  A.FaultRip = 0;
+  A.Passed = A.Program->instructionsAt(A.Ordinal);
+  if (A.Faults) {
+    auto *F = payload<ch_ev_fault>(*Next);
+    if (!F)
+      return mismatch("damaged event of kind " + Twine(CH_EV_FAULT));
+    A.FaultRip = F->rip;
+    int Index = A.Program->instructionAt(F->rip);
+    if (Index < 0)
+      return mismatch(formatv(
+          "a fault at {0:x}, which this superblock does not have", A.FaultRip));
+    A.Passed = static_cast<uint32_t>(Index);
+  }
+  return true;
+}
+
+bool BlockReplayer::execute(Timestamp T, bool &Reached) {
+  Ahead A;
+  if (!lookAhead(A))
+    return false;
+  const uint32_t Exit = B->Symbols[Execution];
+  const ReplayProgram &Program = *A.Program;
+  const bool Faults = A.Faults;
+  const uint32_t Passed = A.Passed;
+  uint32_t Expected = A.Ordinal;
   if (LLVM_UNLIKELY(Current == 0))
     return mismatch("a superblock runs before any thread does");
   if (LLVM_UNLIKELY(!Inside && Machine.rip() != LastAddress))
     return mismatch(formatv("replay is at {0:x}, the recorded run at {1:x}",
                             Machine.rip(), LastAddress));
-
-  // A fault is the first event after the execution it interrupts.
-  const Event *Next = nextEvent();
-  const bool Faults = LLVM_UNLIKELY(Next && Next->Execution == Execution + 1 &&
-                                    Next->Kind == CH_EV_FAULT);
-  uint64_t FaultRip = 0;
-  uint32_t Passed = Program.instructionsAt(Expected);
-  if (Faults) {
-    auto *F = payload<ch_ev_fault>(*Next);
-    if (!F)
-      return mismatch("damaged event of kind " + Twine(CH_EV_FAULT));
-    FaultRip = F->rip;
-    int Index = Program.instructionAt(FaultRip);
-    if (Index < 0)
-      return mismatch(formatv(
-          "a fault at {0:x}, which this superblock does not have", FaultRip));
-    Passed = static_cast<uint32_t>(Index);
-  }
 
   // Instructions of this superblock that were passed before.
   const Timestamp Start = Inside ? Time - InsideAt : Time;
@@ -342,7 +366,7 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
     uint32_t Last = StopsInside ? static_cast<uint32_t>(T - Start)
                     : Faults    ? Passed
                                 : Interpreter::NoStop;
-    if (!runWithStops(Superblock, Last, Ordinal))
+    if (!runWithStops(A.Superblock, Last, Ordinal))
       return false;
     if (StopsInside) {
       if (Ordinal != Interpreter::Stopped)
@@ -355,8 +379,10 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
       if (Ordinal != Interpreter::Stopped)
         return mismatch(formatv("left by exit {0}; in the recorded run the "
                                 "instruction at {1:x} faulted",
-                                Ordinal, FaultRip));
-      Machine.setRip(FaultRip);
+                                Ordinal, A.FaultRip));
+      Machine.setRip(A.FaultRip);
+      if (OnEvent)
+        OnEvent(*nextEvent(), Start + Passed);
       ++NextEvent;
       Expected = Interpreter::Stopped;
     }
@@ -417,14 +443,60 @@ bool BlockReplayer::runTo(Timestamp T) {
       return wrongExit(WrongExit, Exits.ordinal(B->Symbols[Execution]));
     if (const Event *E = nextEvent(); E && !Inside && E->Execution <= Execution)
       continue;
-    if (Execution == B->Symbols.size() || T <= Time)
+    if (Execution == B->Symbols.size() || T < Time || (Inside && T == Time))
       return true;
+    if (T == Time) {
+      // What passes no instruction (a fault in the first one) comes before the
+      // state at T, as events do.
+      Ahead A;
+      if (!lookAhead(A))
+        return false;
+      if (A.Passed)
+        return true;
+    }
     bool Reached = false;
     if (!execute(T, Reached))
       return false;
     if (Reached)
       return true;
   }
+}
+
+bool BlockReplayer::finishSuperblock() {
+  if (!Inside)
+    return true;
+  Ahead A;
+  return lookAhead(A) && runTo(Time - InsideAt + A.Passed);
+}
+
+ReplayPosition BlockReplayer::save() const {
+  assert(canSave());
+  ReplayPosition P;
+  P.Time = Time;
+  P.Execution = Execution;
+  P.NextEvent = NextEvent;
+  P.OpaqueLeft = opaqueLeft();
+  P.Current = Current;
+  for (uint32_t Thread : threads()) {
+    P.States.emplace_back(Thread, GuestState());
+    std::memcpy(P.States.back().second.data(), state(Thread),
+                CH_GUEST_STATE_SIZE);
+  }
+  P.Pending = Pending;
+  return P;
+}
+
+void BlockReplayer::restore(const Block &Block, const ReplayPosition &P) {
+  start(Block);
+  Time = P.Time;
+  Execution = P.Execution;
+  NextEvent = P.NextEvent;
+  Machine.setOpaque(Block.Opaque.take_back(P.OpaqueLeft));
+  for (const auto &[Thread, State] : P.States)
+    Stopped[Thread] = State;
+  if (P.Current)
+    switchTo(P.Current);
+  Pending = P.Pending;
 }
 
 } // namespace chronicle

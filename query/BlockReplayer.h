@@ -57,6 +57,18 @@ struct Mismatch {
   std::string What;
 };
 
+/// Where a replay is, between two superblocks: with the memory of that moment,
+/// another replay can go on from here. About a kilobyte a thread.
+struct ReplayPosition {
+  Timestamp Time = 0;
+  uint64_t Execution = 0;
+  size_t NextEvent = 0;
+  size_t OpaqueLeft = 0;
+  uint32_t Current = 0;
+  std::vector<std::pair<uint32_t, GuestState>> States; ///< of all threads
+  std::vector<const Event *> Pending;
+};
+
 /// Memory and programs outlive it and may be shared by many blocks, one after
 /// the other. Replaying costs about what Interpreter says; stopping inside a
 /// superblock decodes its exact program.
@@ -68,6 +80,8 @@ public:
   std::function<void(const Mismatch &)> OnMismatch;
   /// Called with a thread's first snapshot in a block, before it is used.
   std::function<void(uint32_t Thread, const uint8_t *State)> OnSnapshot;
+  /// Called before an event takes effect, with the time from which it is seen.
+  std::function<void(const Event &, Timestamp)> OnEvent;
   StoreObserver *Observer = nullptr;
 
   /// Goes to the start of a block. The memory must be that of its start.
@@ -76,8 +90,19 @@ public:
   /// if what was replayed left the recorded path: what follows is meaningless.
   bool runTo(Timestamp T);
   bool runToEnd() { return runTo(~Timestamp(0)); }
+  /// Runs to the end of the superblock under way, if one is.
+  bool finishSuperblock();
+
+  /// Not inside a superblock.
+  bool canSave() const { return !Inside; }
+  ReplayPosition save() const;
+  /// Goes to where another replay of the block was. The memory must be that of
+  /// then.
+  void restore(const Block &B, const ReplayPosition &P);
 
   Timestamp time() const { return Time; }
+  /// When the superblock under way was entered.
+  Timestamp superblockStart() const { return Inside ? Time - InsideAt : Time; }
   uint32_t thread() const { return Current; }
   /// A thread's state, or null if it has none in the block so far.
   const uint8_t *state(uint32_t Thread) const;
@@ -95,7 +120,18 @@ private:
     uint32_t Instructions = 0;
   };
 
+  /// How the next execution goes.
+  struct Ahead {
+    const ReplayProgram *Program;
+    uint32_t Superblock;
+    uint32_t Ordinal; ///< of the exit it leaves by, unless it faults
+    uint32_t Passed;  ///< instructions
+    bool Faults;
+    uint64_t FaultRip;
+  };
+
   void runPlain(Timestamp T);
+  bool lookAhead(Ahead &A);
   bool applyEvents();
   bool apply(const Event &E);
   bool execute(Timestamp T, bool &Reached);

@@ -54,23 +54,31 @@ static json::Object jsonX87(const Registers &R) {
 
 json::Object jsonRegisters(const Registers &R) {
   static const std::pair<const char *, unsigned> General[] = {
-      {"rax", CH_OFFSET_RAX},          {"rbx", CH_OFFSET_RBX},
-      {"rcx", CH_OFFSET_RCX},          {"rdx", CH_OFFSET_RDX},
-      {"rsi", CH_OFFSET_RSI},          {"rdi", CH_OFFSET_RDI},
-      {"rbp", CH_OFFSET_RBP},          {"rsp", CH_OFFSET_RSP},
-      {"r8", CH_OFFSET_R8},            {"r9", CH_OFFSET_R9},
-      {"r10", CH_OFFSET_R10},          {"r11", CH_OFFSET_R11},
-      {"r12", CH_OFFSET_R12},          {"r13", CH_OFFSET_R13},
-      {"r14", CH_OFFSET_R14},          {"r15", CH_OFFSET_R15},
-      {"rip", CH_OFFSET_RIP},          {"fs-base", CH_OFFSET_FS_CONST},
+      {"rax", CH_OFFSET_RAX},
+      {"rbx", CH_OFFSET_RBX},
+      {"rcx", CH_OFFSET_RCX},
+      {"rdx", CH_OFFSET_RDX},
+      {"rsi", CH_OFFSET_RSI},
+      {"rdi", CH_OFFSET_RDI},
+      {"rbp", CH_OFFSET_RBP},
+      {"rsp", CH_OFFSET_RSP},
+      {"r8", CH_OFFSET_R8},
+      {"r9", CH_OFFSET_R9},
+      {"r10", CH_OFFSET_R10},
+      {"r11", CH_OFFSET_R11},
+      {"r12", CH_OFFSET_R12},
+      {"r13", CH_OFFSET_R13},
+      {"r14", CH_OFFSET_R14},
+      {"r15", CH_OFFSET_R15},
+      {"rip", CH_OFFSET_RIP},
+      {"fs-base", CH_OFFSET_FS_CONST},
       {"gs-base", CH_OFFSET_GS_CONST},
   };
   json::Object Result;
   for (auto [Name, Offset] : General)
     Result[Name] = hexNumber(R.word(Offset));
   Result["rflags"] = hexNumber(R.flags());
-  Result["mxcsr"] =
-      hexNumber(0x1f80 | (R.word(CH_OFFSET_SSEROUND) & 3) << 13);
+  Result["mxcsr"] = hexNumber(0x1f80 | (R.word(CH_OFFSET_SSEROUND) & 3) << 13);
   for (unsigned N = 0; N < 16; ++N) {
     // A number of 256 bits: the highest byte first.
     std::vector<uint8_t> Bytes(R.ymm(N).rbegin(), R.ymm(N).rend());
@@ -110,25 +118,24 @@ json::Object jsonMapping(const Mapping &M) {
 }
 
 json::Object jsonModule(const ModuleLoad &M) {
-  return json::Object{{"path", jsonText(M.Info.Path)},
-                      {"address", hexNumber(M.Info.Address)},
-                      {"size", M.Info.Size},
-                      {"build-id", M.Info.BuildId.empty()
-                                       ? json::Value(nullptr)
-                                       : json::Value(M.Info.BuildId)},
-                      {"loaded", M.Loaded},
-                      {"unloaded", M.Unloaded == ~Timestamp(0)
-                                       ? json::Value(nullptr)
-                                       : json::Value(M.Unloaded)}};
+  return json::Object{
+      {"path", jsonText(M.Info.Path)},
+      {"address", hexNumber(M.Info.Address)},
+      {"size", M.Info.Size},
+      {"build-id", M.Info.BuildId.empty() ? json::Value(nullptr)
+                                          : json::Value(M.Info.BuildId)},
+      {"loaded", M.Loaded},
+      {"unloaded", M.Unloaded == ~Timestamp(0) ? json::Value(nullptr)
+                                               : json::Value(M.Unloaded)}};
 }
 
 json::Object jsonThread(const ThreadInfo &I) {
-  return json::Object{{"thread", I.Number},
-                      {"parent", I.Parent},
-                      {"os-thread", I.OsThread},
-                      {"started", I.Started},
-                      {"exited", I.Exited ? json::Value(*I.Exited)
-                                          : json::Value(nullptr)}};
+  return json::Object{
+      {"thread", I.Number},
+      {"parent", I.Parent},
+      {"os-thread", I.OsThread},
+      {"started", I.Started},
+      {"exited", I.Exited ? json::Value(*I.Exited) : json::Value(nullptr)}};
 }
 
 // ---- events ----
@@ -329,19 +336,18 @@ static Expected<json::Object> systemCallAt(const Trace &T, const Write &W) {
   json::Object Result{{"number", W.SystemCall},
                       {"name", systemCallText(W.SystemCall)}};
   Timestamp Entered = W.Time;
-  Error E = T.events(
-      1ull << CH_EV_SYSCALL_ENTER, {0, W.Time}, /*Backward=*/true,
-      [&](const TimedEvent &Event) {
-        Payload<ch_ev_syscall_enter> P(Event.Payload);
-        if (P->thread != W.Thread || P->number != W.SystemCall)
-          return true;
-        json::Array Arguments;
-        for (uint64_t A : P->arguments)
-          Arguments.push_back(hexNumber(A));
-        Result["arguments"] = std::move(Arguments);
-        Result["entered"] = Entered = Event.Time;
-        return false;
-      });
+  Error E = T.events(1ull << CH_EV_SYSCALL_ENTER, {0, W.Time},
+                     /*Backward=*/true, [&](const TimedEvent &Event) {
+                       Payload<ch_ev_syscall_enter> P(Event.Payload);
+                       if (P->thread != W.Thread || P->number != W.SystemCall)
+                         return true;
+                       json::Array Arguments;
+                       for (uint64_t A : P->arguments)
+                         Arguments.push_back(hexNumber(A));
+                       Result["arguments"] = std::move(Arguments);
+                       Result["entered"] = Entered = Event.Time;
+                       return false;
+                     });
   if (E)
     return E;
   E = T.events(1ull << CH_EV_SYSCALL_EXIT, {Entered, T.instructions()},
@@ -369,8 +375,7 @@ Expected<json::Object> jsonWrite(const Trace &T, const Write &W,
   constexpr size_t WholeUpTo = 256;
   if (New.size() > WholeUpTo) {
     uint64_t First = std::max(Range.First, W.Address) - W.Address;
-    uint64_t Last =
-        std::min<uint64_t>(Range.Last - W.Address, New.size() - 1);
+    uint64_t Last = std::min<uint64_t>(Range.Last - W.Address, New.size() - 1);
     New = New.slice(First, Last - First + 1);
     if (Old.size() > Last)
       Old = Old.slice(First, Last - First + 1);
@@ -430,8 +435,7 @@ json::Object jsonExecution(const Trace &T, const Execution &E) {
                       {"symbol", jsonSymbol(T, E.Pc, E.Time)}};
 }
 
-json::Object jsonActivation(const Trace &T, const Activation &A,
-                            Timestamp At) {
+json::Object jsonActivation(const Trace &T, const Activation &A, Timestamp At) {
   json::Object Result{{"thread", A.Thread},
                       {"entry", A.Entry},
                       {"callee", hexNumber(A.Callee)},

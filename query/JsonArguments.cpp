@@ -45,9 +45,9 @@ uint64_t JsonArguments::toNumber(StringRef Key, const json::Value &V) {
              .getAsInteger(Hexadecimal ? 16 : 10, N))
       return N;
   }
-  fail("bad-argument",
-       "'" + Key + "' must be a number from 0 to 2^64 - 1, or a string "
-                   "like \"0x1000\"");
+  fail("bad-argument", "'" + Key +
+                           "' must be a number from 0 to 2^64 - 1, or a string "
+                           "like \"0x1000\"");
   return 0;
 }
 

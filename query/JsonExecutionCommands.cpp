@@ -13,8 +13,7 @@ namespace chronicle {
 
 /// 0: any.
 static uint32_t optionalThread(JsonQuery &Q) {
-  return static_cast<uint32_t>(
-      Q.Arguments.number("thread", 0, 0, UINT32_MAX));
+  return static_cast<uint32_t>(Q.Arguments.number("thread", 0, 0, UINT32_MAX));
 }
 
 static Expected<json::Value> oneExecution(JsonQuery &Q, bool Backward) {

@@ -34,8 +34,9 @@ static Expected<AddressRange> globalNamed(JsonQuery &Q, StringRef Name,
       continue;
     if (S.ThreadLocal)
       return queryError("bad-argument",
-                        "'" + Name + "' is thread-local: each thread has its "
-                                     "own; give an address");
+                        "'" + Name +
+                            "' is thread-local: each thread has its "
+                            "own; give an address");
     if (Found && Found->Address != S.Address)
       return queryError("bad-argument",
                         "several variables are called '" + Name + "', at " +
@@ -56,9 +57,21 @@ Expected<AddressRange> memoryArgument(JsonQuery &Q, uint64_t MaxLength,
   JsonArguments &A = Q.Arguments;
   if (A.has("global")) {
     std::string Name = A.text("global");
+    uint64_t Offset = A.number("offset", 0);
+    uint64_t Length = A.number("length", 0);
     if (Error E = A.finish())
       return E;
-    return globalNamed(Q, Name, When);
+    Expected<AddressRange> Whole = globalNamed(Q, Name, When);
+    if (!Whole)
+      return Whole.takeError();
+    uint64_t Size = Whole->Last - Whole->First + 1;
+    if (!A.has("length"))
+      Length = Size - std::min(Offset, Size);
+    if (Offset >= Size || Length == 0 || Length > Size - Offset)
+      return queryError("bad-argument", "'" + Name + "' has " + Twine(Size) +
+                                            " bytes; 'offset' and 'length' do "
+                                            "not fit into it");
+    return rangeFrom(Whole->First + Offset, Length, MaxLength);
   }
   uint64_t Address = A.number("address");
   uint64_t Length = A.number("length");
@@ -73,10 +86,9 @@ static void addPlace(std::vector<CodePlace> &Places, const ModuleLoad &Load,
                      uint64_t Address, uint64_t Size, TimeRange When) {
   if (!meets(Load, When))
     return;
-  Places.push_back(
-      {{Address, Address + std::max<uint64_t>(Size, 1) - 1},
-       {std::max(When.First, Load.Loaded),
-        std::min(When.Last, Load.Unloaded - 1)}});
+  Places.push_back({{Address, Address + std::max<uint64_t>(Size, 1) - 1},
+                    {std::max(When.First, Load.Loaded),
+                     std::min(When.Last, Load.Unloaded - 1)}});
 }
 
 /// Where an ifunc's resolver said its function is: what it returned.
@@ -95,14 +107,12 @@ static Error addResolved(JsonQuery &Q, const SymbolAt &Resolver, TimeRange When,
   if (E)
     return E;
   for (const Execution &X : Runs) {
-    Expected<std::vector<Activation>> Stack =
-        Q.T.callStack(X.Thread, X.Time);
+    Expected<std::vector<Activation>> Stack = Q.T.callStack(X.Thread, X.Time);
     if (!Stack)
       return Stack.takeError();
     if (Stack->empty() || Stack->front().Entry != X.Time)
       continue;
-    Expected<std::optional<Timestamp>> Return =
-        Q.T.returnOf(Stack->front());
+    Expected<std::optional<Timestamp>> Return = Q.T.returnOf(Stack->front());
     if (!Return)
       return Return.takeError();
     if (!*Return)
@@ -158,8 +168,8 @@ Expected<std::vector<CodePlace>> functionEntries(JsonQuery &Q, StringRef Name,
 
 Expected<std::vector<CodePlace>> codeArgument(JsonQuery &Q, TimeRange When) {
   JsonArguments &A = Q.Arguments;
-  unsigned Ways = A.has("address") + A.has("function") + A.has("inside") +
-                  A.has("file");
+  unsigned Ways =
+      A.has("address") + A.has("function") + A.has("inside") + A.has("file");
   if (Ways != 1)
     A.fail(Ways ? "bad-argument" : "missing-argument",
            "say which code by one of 'address' (and 'length'), 'function', "
@@ -212,8 +222,8 @@ Expected<uint32_t> threadArgument(JsonQuery &Q, Timestamp T) {
   for (const ThreadInfo &I : *Threads)
     if (I.Number == Thread)
       return static_cast<uint32_t>(Thread);
-  return queryError("not-found", "there is no thread " + Twine(Thread) +
-                                     " at " + Twine(T));
+  return queryError("not-found",
+                    "there is no thread " + Twine(Thread) + " at " + Twine(T));
 }
 
 // ---- executions of several places ----
@@ -294,9 +304,8 @@ Error mergedExecutions(const Trace &T, ArrayRef<CodePlace> Places,
       Expected<const Execution *> Front = P.front();
       if (!Front)
         return Front.takeError();
-      if (*Front &&
-          (!Best || (Backward ? (*Front)->Time > BestTime
-                              : (*Front)->Time < BestTime))) {
+      if (*Front && (!Best || (Backward ? (*Front)->Time > BestTime
+                                        : (*Front)->Time < BestTime))) {
         Best = &P;
         BestTime = (*Front)->Time;
       }

@@ -12,8 +12,8 @@
 
 namespace chronicle {
 
-/// "address" and "length", or "global": a variable's name, of those there are
-/// at any time of When.
+/// "address" and "length"; or "global", a variable's name, of those there are
+/// at any time of When, of which "offset" and "length" may take a part.
 llvm::Expected<AddressRange> memoryArgument(JsonQuery &Q, uint64_t MaxLength,
                                             TimeRange When);
 

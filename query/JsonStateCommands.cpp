@@ -19,20 +19,20 @@ static Expected<json::Value> info(JsonQuery &Q) {
   json::Array Warnings;
   for (const std::string &W : Q.T.symbols().warnings())
     Warnings.push_back(jsonText(W));
-  return json::Object{
-      {"path", jsonText(R.path())},
-      {"instructions", R.instructions()},
-      {"executions", R.executions()},
-      {"blocks", int64_t(R.blocks().size())},
-      {"superblocks", int64_t(R.superblockCount()) - 1},
-      {"file-size", R.fileSize()},
-      {"format-version", FormatVersion},
-      {"truncated", R.truncated().empty() ? json::Value(nullptr)
-                                          : jsonText(R.truncated())},
-      {"warnings", std::move(Warnings)},
-      {"run", json::Object(R.run())},
-      {"end",
-       R.end() ? json::Value(json::Object(*R.end())) : json::Value(nullptr)}};
+  return json::Object{{"path", jsonText(R.path())},
+                      {"instructions", R.instructions()},
+                      {"executions", R.executions()},
+                      {"blocks", int64_t(R.blocks().size())},
+                      {"superblocks", int64_t(R.superblockCount()) - 1},
+                      {"file-size", R.fileSize()},
+                      {"format-version", FormatVersion},
+                      {"truncated", R.truncated().empty()
+                                        ? json::Value(nullptr)
+                                        : jsonText(R.truncated())},
+                      {"warnings", std::move(Warnings)},
+                      {"run", json::Object(R.run())},
+                      {"end", R.end() ? json::Value(json::Object(*R.end()))
+                                      : json::Value(nullptr)}};
 }
 
 static Expected<json::Value> registers(JsonQuery &Q) {
@@ -60,8 +60,7 @@ static Expected<json::Value> memory(JsonQuery &Q) {
   if (!Range)
     return Range.takeError();
   uint64_t Length = Range->Last - Range->First + 1;
-  Expected<MemoryContents> Contents =
-      Q.T.memory(Range->First, Length, At);
+  Expected<MemoryContents> Contents = Q.T.memory(Range->First, Length, At);
   if (!Contents)
     return Contents.takeError();
   json::Array Unmapped;

@@ -17,12 +17,12 @@ ReplayMemory::~ReplayMemory() {
     delete Item.second;
 }
 
-void ReplayMemory::reset(BlockNumber NewStart) {
+void ReplayMemory::reset(BlockNumber NewStart, ArrayRef<SharedRange> Ranges) {
   for (auto &Item : Frames)
     delete Item.second;
   Frames.clear();
   DirtyList.clear();
-  Shared.clear();
+  Shared = Ranges.vec();
   Start = NewStart;
   flush();
 }

@@ -59,8 +59,14 @@ public:
   ReplayMemory(const ReplayMemory &) = delete;
   ReplayMemory &operator=(const ReplayMemory &) = delete;
 
-  /// Forgets everything: frames come from the start of another block.
-  void reset(BlockNumber Start);
+  /// A shared object's pages, mapped at these.
+  struct SharedRange {
+    uint64_t First, Last; ///< pages
+    FrameNumber Frame;    ///< of the first
+  };
+  /// Forgets everything: frames come from the start of another block, and
+  /// shared objects are where Ranges says (sorted, apart).
+  void reset(BlockNumber Start, llvm::ArrayRef<SharedRange> Ranges = {});
 
   template <class T> T load(uint64_t Address) {
     const Entry &E = ReadTable[slot(Address)];
@@ -103,6 +109,13 @@ public:
   void clearDirty();
 
   FrameNumber frameAt(uint64_t Address) const;
+  /// The frame, if replay has touched it; otherwise it is what the source says.
+  const ReplayFrame *find(FrameNumber Number) const {
+    return Frames.lookup(Number);
+  }
+  size_t frameCount() const { return Frames.size(); }
+  /// Where shared objects are mapped.
+  llvm::ArrayRef<SharedRange> sharedRanges() const { return Shared; }
   /// Frames read that were never written by anybody.
   uint64_t absentFrames() const { return Absent; }
   llvm::Error takeError();
@@ -111,10 +124,6 @@ private:
   struct Entry {
     uint64_t Page = ~uint64_t(0);
     uint8_t *Bytes = nullptr;
-  };
-  struct SharedRange {
-    uint64_t First, Last; ///< pages
-    FrameNumber Frame;    ///< of the first
   };
   static constexpr unsigned TableSize = 1024;
   static unsigned slot(uint64_t Address) {

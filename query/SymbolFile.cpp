@@ -328,6 +328,35 @@ filesOf(const LineTable &Table, StringRef Directory, StringRef Wanted) {
   return Result;
 }
 
+/// Adds the places of a sequence where the line's code starts. Optimized code
+/// has several lines at one address: each of them starts there, and the last
+/// one goes on.
+static void addLine(const LineTable &Table, const DWARFDebugLine::Sequence &S,
+                    const DenseMap<uint64_t, std::string> &Files, uint32_t Line,
+                    std::vector<LineCode> &Result) {
+  bool Open = false;
+  for (unsigned I = S.FirstRowIndex; I < S.LastRowIndex;) {
+    uint64_t Address = Table.Rows[I].Address.Address;
+    const std::string *Started = nullptr;
+    bool Last = false;
+    for (; I < S.LastRowIndex && Table.Rows[I].Address.Address == Address;
+         ++I) {
+      const DWARFDebugLine::Row &Row = Table.Rows[I];
+      auto File = Files.find(Row.File);
+      Last = File != Files.end() && Row.Line == Line && !Row.EndSequence;
+      if (Last && Row.IsStmt)
+        Started = &File->second;
+    }
+    uint64_t Next =
+        I < S.LastRowIndex ? Table.Rows[I].Address.Address : S.HighPC;
+    if (Started && !Open)
+      Result.push_back({Address, Next - Address, *Started, Line});
+    else if (Open && Last)
+      Result.back().Size = Next - Result.back().Address;
+    Open = Last && (Open || Started);
+  }
+}
+
 std::vector<LineCode> SymbolFile::lines(StringRef File, uint32_t Line) const {
   std::vector<LineCode> Result;
   if (!Dwarf)
@@ -335,6 +364,15 @@ std::vector<LineCode> SymbolFile::lines(StringRef File, uint32_t Line) const {
   SmallString<128> Wanted(File);
   sys::path::remove_dots(Wanted, /*remove_dot_dot=*/true);
   std::lock_guard<std::mutex> Guard(DwarfLock);
+  struct Part {
+    const LineTable *Table;
+    DenseMap<uint64_t, std::string> Files;
+  };
+  std::vector<Part> Parts;
+  // Code that the linker left out is at address 0, or nowhere.
+  auto IsThere = [&](const DWARFDebugLine::Sequence &S) {
+    return S.isValid() && S.LowPC != 0 && isCode(S.LowPC);
+  };
   uint32_t Best = UINT32_MAX;
   for (const auto &Unit : Dwarf->compile_units()) {
     const LineTable *Table = Dwarf->getLineTableForUnit(Unit.get());
@@ -345,37 +383,20 @@ std::vector<LineCode> SymbolFile::lines(StringRef File, uint32_t Line) const {
         filesOf(*Table, Directory ? Directory : "", Wanted);
     if (Files.empty())
       continue;
-    for (const DWARFDebugLine::Sequence &S : Table->Sequences) {
-      // Code that the linker left out is at address 0, or nowhere.
-      if (!S.isValid() || S.LowPC == 0 || !isCode(S.LowPC))
-        continue;
-      uint32_t OpenLine = 0;
-      for (unsigned I = S.FirstRowIndex; I + 1 < S.LastRowIndex; ++I) {
-        const DWARFDebugLine::Row &Row = Table->Rows[I];
-        uint64_t Next = Table->Rows[I + 1].Address.Address;
-        if (Next == Row.Address.Address)
-          continue; // the row after it speaks for this address
-        auto Name = Files.find(Row.File);
-        if (Name == Files.end() || Row.Line < Line || Row.Line > Best) {
-          OpenLine = 0;
-          continue;
+    for (const DWARFDebugLine::Sequence &S : Table->Sequences)
+      if (IsThere(S))
+        for (unsigned I = S.FirstRowIndex; I < S.LastRowIndex; ++I) {
+          const DWARFDebugLine::Row &Row = Table->Rows[I];
+          if (Row.IsStmt && !Row.EndSequence && Row.Line >= Line &&
+              Files.contains(Row.File))
+            Best = std::min(Best, Row.Line);
         }
-        if (Row.Line == OpenLine) {
-          Result.back().Size = Next - Result.back().Address;
-          continue;
-        }
-        if (!Row.IsStmt) {
-          OpenLine = 0;
-          continue;
-        }
-        if (Row.Line < Best)
-          Result.clear();
-        Best = OpenLine = Row.Line;
-        Result.push_back({Row.Address.Address, Next - Row.Address.Address,
-                          Name->second, Row.Line});
-      }
-    }
+    Parts.push_back({Table, std::move(Files)});
   }
+  for (const Part &P : Parts)
+    for (const DWARFDebugLine::Sequence &S : P.Table->Sequences)
+      if (IsThere(S))
+        addLine(*P.Table, S, P.Files, Best, Result);
   sort(Result, [](const LineCode &A, const LineCode &B) {
     return A.Address < B.Address;
   });

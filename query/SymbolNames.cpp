@@ -49,10 +49,11 @@ static std::string take(char *Text) {
 }
 
 std::string sourceNameWithoutArguments(StringRef LinkageName) {
-  StringRef Name = withoutCopySuffix(LinkageName);
+  // The demangler goes on pointing into it.
+  std::string Name = withoutCopySuffix(LinkageName).str();
   ItaniumPartialDemangler Demangler;
-  if (Name.starts_with("_Z") &&
-      !Demangler.partialDemangle(Name.str().c_str()) && Demangler.isFunction())
+  if (StringRef(Name).starts_with("_Z") &&
+      !Demangler.partialDemangle(Name.c_str()) && Demangler.isFunction())
     return take(Demangler.getFunctionName(nullptr, nullptr));
   return sourceName(LinkageName);
 }
@@ -87,6 +88,11 @@ static StringRef withoutArguments(StringRef Name) {
 
 /// What follows the last "::" that is not in brackets.
 static StringRef lastComponent(StringRef Name) {
+  // An operator's own signs are no brackets.
+  size_t Operator = Name.rfind("operator");
+  if (Operator != StringRef::npos && !Name.substr(Operator).contains("::") &&
+      (Operator == 0 || Name[Operator - 1] == ':'))
+    return Name.substr(Operator);
   int Depth = 0;
   for (size_t I = Name.size(); I-- > 1;) {
     if (Name[I] == '>' || Name[I] == ')')

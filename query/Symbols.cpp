@@ -185,6 +185,8 @@ Symbols::functionsMatching(StringRef Pattern) const {
     return Glob.takeError();
   return collect([&](const SymbolFile &File) {
     return File.functionsWhere([&](StringRef Name) {
+      if (Name.ends_with("@plt") && !Pattern.contains('@'))
+        return false;
       return Glob->match(Name) || Glob->match(sourceName(Name)) ||
              Glob->match(sourceNameWithoutArguments(Name));
     });

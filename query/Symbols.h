@@ -74,7 +74,8 @@ public:
   /// and, if there is none, members of any class or namespace.
   std::vector<SymbolAt> functions(llvm::StringRef Name) const;
   /// Those whose name, with or without argument types, fits a pattern of the
-  /// shell's kind.
+  /// shell's kind. Entries of the linkage table ("write@plt") only if the
+  /// pattern has an @.
   llvm::Expected<std::vector<SymbolAt>>
   functionsMatching(llvm::StringRef Pattern) const;
   std::vector<SymbolAt> globals(llvm::StringRef Name) const;

@@ -28,6 +28,8 @@ class Symbols;
 
 struct TraceOptions {
   uint64_t CacheBytes = 256ull << 20;
+  /// Where separate debug files are looked for (SymbolOptions).
+  std::vector<std::string> DebugDirectories = {"/usr/lib/debug"};
 };
 
 /// A thread's complete state: the guest state of trace-format/GuestState.h, and

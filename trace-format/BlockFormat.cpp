@@ -41,9 +41,9 @@ static void section(ByteWriter &Out, uint8_t Id, ArrayRef<uint8_t> Bytes) {
 
 void encodeBlock(ByteWriter &Out, const BlockHead &Head,
                  ArrayRef<uint8_t> Events, ArrayRef<uint8_t> Sequence,
-                 ArrayRef<uint8_t> Opaque) {
+                 ArrayRef<uint8_t> Opaque, ArrayRef<uint8_t> Stacks) {
   Out.reserve(Out.size() + Events.size() + Sequence.size() + Opaque.size() +
-              128);
+              Stacks.size() + 128);
   ByteWriter H;
   for (uint64_t N :
        {Head.First, Head.Instructions, Head.Executions, Head.Events,
@@ -53,6 +53,7 @@ void encodeBlock(ByteWriter &Out, const BlockHead &Head,
   section(Out, EventsSection, Events);
   section(Out, SequenceSection, Sequence);
   section(Out, OpaqueSection, Opaque);
+  section(Out, StacksSection, Stacks);
 }
 
 Expected<BlockSections> splitBlock(ArrayRef<uint8_t> Raw) {
@@ -85,6 +86,9 @@ Expected<BlockSections> splitBlock(ArrayRef<uint8_t> Raw) {
       break;
     case OpaqueSection:
       B.Opaque = Bytes;
+      break;
+    case StacksSection:
+      B.Stacks = Bytes;
       break;
     }
   }

@@ -4,7 +4,8 @@
 /// One block of history as bytes.
 ///
 ///   block   := section*
-///   section := id:u8 size:v bytes      1 head, 2 events, 3 sequence, 4 opaque
+///   section := id:u8 size:v bytes      1 head, 2 events, 3 sequence, 4 opaque,
+///                                      5 stacks (CallFormat.h)
 ///   head    := first-timestamp:v instructions:v executions:v events:v
 ///              dirty-pages:v dirty-granules:v opaque-bytes:v
 ///   event   := executions-since-the-previous-event:v kind:v size:v payload
@@ -54,12 +55,13 @@ private:
 void encodeBlock(ByteWriter &Out, const BlockHead &Head,
                  llvm::ArrayRef<uint8_t> Events,
                  llvm::ArrayRef<uint8_t> Sequence,
-                 llvm::ArrayRef<uint8_t> Opaque);
+                 llvm::ArrayRef<uint8_t> Opaque,
+                 llvm::ArrayRef<uint8_t> Stacks = {});
 
 /// The sections of a block, still encoded; they point into the raw bytes.
 struct BlockSections {
   BlockHead Head;
-  llvm::ArrayRef<uint8_t> Events, Sequence, Opaque;
+  llvm::ArrayRef<uint8_t> Events, Sequence, Opaque, Stacks;
 };
 llvm::Expected<BlockSections> splitBlock(llvm::ArrayRef<uint8_t> Raw);
 /// The events point into Bytes.

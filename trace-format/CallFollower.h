@@ -2,8 +2,8 @@
 //
 /// \file
 /// Drives the CallTrackers of all threads from a block's events. What happens
-/// between superblocks is the same in the stream and in the file, so indexer and
-/// query engine share it.
+/// between superblocks is the same in the stream and in the file, so indexer
+/// and query engine share it.
 
 #ifndef CHRONICLE_TRACE_FORMAT_CALLFOLLOWER_H
 #define CHRONICLE_TRACE_FORMAT_CALLFOLLOWER_H
@@ -26,8 +26,8 @@ public:
   CallTracker *running() { return Running ? &Running->Calls : nullptr; }
   /// Null: never seen, or gone.
   CallTracker *thread(uint32_t Number);
-  /// A handler that is about to be entered: its frame is made, the registers are
-  /// not yet changed.
+  /// A handler that is about to be entered: its frame is made, the registers
+  /// are not yet changed.
   struct Signal {
     uint64_t StackPointer = 0; ///< 0: not known
     bool AlternateStack = false;

@@ -38,15 +38,22 @@ void CallTracker::rise() {
   CallStackRecord &S = current();
   S.Top = std::max(S.Top, StackPointer);
   while (S.Calls.back().Slot < StackPointer)
-    S.Calls.pop_back();
+    pop();
   top();
+}
+
+void CallTracker::pop() {
+  std::vector<CallRecord> &Calls = current().Calls;
+  if (Ended)
+    Ended->push_back(Calls.back());
+  Calls.pop_back();
 }
 
 void CallTracker::push(const CallRecord &Call) {
   CallStackRecord &S = current();
   // A return address overwritten: that activation is over.
   while (S.Calls.back().Slot <= StackPointer)
-    S.Calls.pop_back();
+    pop();
   S.Calls.push_back(Call);
   S.Top = std::max(S.Top, StackPointer);
   Limit = 0;
@@ -93,8 +100,12 @@ void CallTracker::set(uint64_t To, Timestamp T) {
   }
   std::rotate(Stacks.begin(), Stacks.begin() + Best, Stacks.begin() + Best + 1);
   // A signal stack is done with when it is left.
-  if (Stacks[1].Interrupted)
+  if (Stacks[1].Interrupted) {
+    if (Ended)
+      Ended->insert(Ended->end(), Stacks[1].Calls.rbegin(),
+                    Stacks[1].Calls.rend());
     Stacks.erase(Stacks.begin() + 1);
+  }
   top();
   moved(To);
 }

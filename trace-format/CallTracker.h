@@ -10,8 +10,8 @@
 /// several stacks (coroutines, signal stacks): when the stack pointer is set to
 /// something outside the current stack, another one goes on or begins.
 ///
-/// The indexer drives it from the stream, the query engine from replay; both see
-/// the same stack pointers, so both find the same activations.
+/// The indexer drives it from the stream, the query engine from replay; both
+/// see the same stack pointers, so both find the same activations.
 
 #ifndef CHRONICLE_TRACE_FORMAT_CALLTRACKER_H
 #define CHRONICLE_TRACE_FORMAT_CALLTRACKER_H
@@ -24,7 +24,7 @@ namespace chronicle {
 
 struct CallRecord {
   Timestamp Entry = 0; ///< of the first instruction; not entered: of the call
-  uint64_t Slot = 0;           ///< stack pointer at entry: the return address
+  uint64_t Slot = 0;   ///< stack pointer at entry: the return address
   uint32_t CallSuperblock = 0; ///< whose last instruction is the call; 0: none
   uint32_t Callee = 0;         ///< superblock at Entry; 0: not entered yet
   uint32_t Node = 0;           ///< number in the file; 0: not written
@@ -74,9 +74,9 @@ public:
   void signal(uint64_t To, bool AlternateStack, Timestamp T);
 
   uint64_t stackPointer() const { return StackPointer; }
-  /// An execution that only moves the stack pointer, and not above this, changes
-  /// nothing else: whoever follows a hot loop may leave out the rest, and say in
-  /// the end where it is.
+  /// An execution that only moves the stack pointer, and not above this,
+  /// changes nothing else: whoever follows a hot loop may leave out the rest,
+  /// and say in the end where it is.
   uint64_t limit() const { return Limit; }
   void jumpTo(uint64_t To) { StackPointer = To; }
 
@@ -84,12 +84,17 @@ public:
   /// The current one first; its StackPointer is not kept up to date.
   llvm::MutableArrayRef<CallStackRecord> stacks() { return Stacks; }
 
+  /// If set: activations that end are added, inner ones first. Those on stacks
+  /// that are forgotten do not end.
+  std::vector<CallRecord> *Ended = nullptr;
+
 private:
   void entered(uint32_t Superblock, Timestamp T);
   void rise();
   void leave();
   void begin(uint64_t To, Timestamp T, uint32_t Interrupted);
   void push(const CallRecord &Call);
+  void pop();
   void top();
 
   std::vector<CallStackRecord> Stacks; ///< the current one first

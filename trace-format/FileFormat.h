@@ -18,7 +18,7 @@
 namespace chronicle {
 
 /// Bump on any change of the file's bytes that an older reader would get wrong.
-constexpr uint32_t FormatVersion = 1;
+constexpr uint32_t FormatVersion = 2;
 
 constexpr char FileMagic[9] = "CHRONDB\n";
 constexpr char FooterMagic[9] = "CHRONEND";
@@ -36,8 +36,10 @@ enum class PieceType : uint8_t {
   Checkpoint = 6,
   End = 7,
   Directory = 8,
+  Activations = 9,
+  Executions = 10,
 };
-constexpr unsigned PieceTypeCount = 9;
+constexpr unsigned PieceTypeCount = 11;
 
 /// A piece is at most this large before compression, so that a reader can
 /// refuse a damaged size. The directory may be larger.
@@ -61,7 +63,8 @@ enum : uint8_t {
   HeadSection = 1,
   EventsSection,
   SequenceSection,
-  OpaqueSection
+  OpaqueSection,
+  StacksSection
 };
 enum : uint8_t {
   BlocksSection = 1,

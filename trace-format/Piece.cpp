@@ -140,9 +140,9 @@ Error checkFileHeader(ArrayRef<uint8_t> File, StringRef Path) {
 }
 
 StringRef pieceTypeName(PieceType Type) {
-  static constexpr const char *Names[] = {"unknown",    "run",   "definitions",
-                                          "block",      "pages", "timeline",
-                                          "checkpoint", "end",   "directory"};
+  static constexpr const char *Names[] = {
+      "unknown",    "run", "definitions", "block",       "pages",     "timeline",
+      "checkpoint", "end", "directory",   "activations", "executions"};
   return unsigned(Type) < PieceTypeCount ? Names[unsigned(Type)] : Names[0];
 }
 

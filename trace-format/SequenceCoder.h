@@ -30,6 +30,7 @@ public:
 
   void beginBlock() {
     Out.clear();
+    Seen.clear();
     Previous = NoSymbol;
     Hits = 0;
     ++Epoch;
@@ -65,8 +66,12 @@ public:
     if (Hits)
       Out.v(Hits);
     Hits = 0;
+    if (Previous != NoSymbol && Exits[Previous].Epoch != Epoch)
+      Seen.push_back(Previous);
     return Out.data();
   }
+  /// After endBlock(): the symbols of the block, each once.
+  llvm::ArrayRef<uint32_t> seen() const { return Seen; }
 
   /// First successors seen since the last call: {exit, successor}.
   std::vector<std::pair<uint32_t, uint32_t>> takeNewSuccessors() {
@@ -82,6 +87,7 @@ private:
   };
   uint32_t firstTime(Exit &E, uint32_t Symbol) {
     E.Epoch = Epoch;
+    Seen.push_back(Previous);
     if (E.First == NoSymbol) {
       E.First = Symbol;
       NewSuccessors.emplace_back(Previous, Symbol);
@@ -94,6 +100,7 @@ private:
   uint32_t Previous = NoSymbol;
   uint32_t Epoch = 0;
   uint64_t Hits = 0;
+  std::vector<uint32_t> Seen;
   std::vector<std::pair<uint32_t, uint32_t>> NewSuccessors;
 };
 

@@ -84,6 +84,12 @@ struct Definition {
   uint32_t FirstExit = 0;
 };
 
+/// Where to read which superblocks ran in a range of blocks.
+struct ExecutionPiece {
+  uint64_t Offset;
+  BlockNumber First, Last; ///< both included
+};
+
 /// How a piece of the file counts in `chronicle info`.
 struct PartSize {
   uint64_t Pieces = 0, Stored = 0, Raw = 0;

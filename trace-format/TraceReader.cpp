@@ -27,6 +27,30 @@ struct PagesPiece {
   std::shared_ptr<const uint8_t[]> Storage;
   std::vector<PageChunk> Chunks;
 };
+
+/// Decoded things by a number, the most recent of each slot.
+template <class T, unsigned Bits> class RecentlyUsed {
+public:
+  std::shared_ptr<const T> find(uint64_t Key) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto &[Known, Value] = slot(Key);
+    return Known == Key ? Value : nullptr;
+  }
+  std::shared_ptr<const T> add(uint64_t Key, T Value) {
+    auto Shared = std::make_shared<const T>(std::move(Value));
+    std::lock_guard<std::mutex> Lock(Mutex);
+    slot(Key) = {Key, Shared};
+    return Shared;
+  }
+
+private:
+  using Slot = std::pair<uint64_t, std::shared_ptr<const T>>;
+  Slot &slot(uint64_t Key) {
+    return Slots[Key * 0x9e3779b97f4a7c15ull >> (64 - Bits)];
+  }
+  std::mutex Mutex;
+  std::array<Slot, 1 << Bits> Slots;
+};
 } // namespace
 
 struct TraceReader::Impl {
@@ -51,11 +75,14 @@ struct TraceReader::Impl {
   mutable std::array<PartSize, PieceTypeCount> Parts;
 
   /// Recently used pages pieces: neighbours in space share a piece.
-  static constexpr unsigned CacheSlots = 512;
+  mutable RecentlyUsed<PagesPiece, 9> PagesCache;
+  mutable RecentlyUsed<std::vector<ThreadStacks>, 8> StacksCache;
+  mutable RecentlyUsed<std::vector<ActivationRecord>, 5> ActivationsCache;
+  mutable RecentlyUsed<ExecutionRange, 6> ExecutionsCache;
+  std::vector<OtherPiece> ActivationPieces; ///< by key, which is not 0
+  uint32_t Activations = 0;
+  std::vector<ExecutionPiece> ExecutionPieces;
   mutable std::mutex Mutex;
-  mutable std::array<std::pair<uint64_t, std::shared_ptr<const PagesPiece>>,
-                     CacheSlots>
-      PagesCache;
   mutable std::vector<std::unique_ptr<SequenceScratch>> Scratch;
 
   Error load();
@@ -63,6 +90,11 @@ struct TraceReader::Impl {
   Expected<ArrayRef<uint8_t>> keep(uint64_t Offset, PieceType Type);
   Error addDefinitions(ArrayRef<uint8_t> Raw);
   Error addTimeline(ArrayRef<uint8_t> Raw);
+  Error findCalls();
+  Expected<std::unique_ptr<uint8_t[]>>
+  readRaw(uint64_t Offset, PieceType Type, uint64_t Key, uint64_t &Size) const;
+  Expected<std::shared_ptr<const std::vector<ActivationRecord>>>
+  activationsAt(const OtherPiece &Piece) const;
   void forget();
   Expected<std::shared_ptr<const PagesPiece>> pagesAt(uint64_t Offset) const;
   Expected<const PageChunk *>
@@ -173,6 +205,9 @@ void TraceReader::Impl::forget() {
   FirstSuccessor.clear();
   ReasonNames.clear();
   Timeline.clear();
+  ActivationPieces.clear();
+  ExecutionPieces.clear();
+  Activations = 0;
   Kept.clear();
 }
 
@@ -206,6 +241,12 @@ Error TraceReader::Impl::load() {
         return E;
       break;
     }
+    case PieceType::Activations:
+      ActivationPieces.push_back(P);
+      break;
+    case PieceType::Executions:
+      ExecutionPieces.push_back({P.Offset, P.Key, 0});
+      break;
     default:
       break;
     }
@@ -218,6 +259,32 @@ Error TraceReader::Impl::load() {
     return createStringError("it does not say what was recorded");
   if (Dir.Blocks.empty())
     return createStringError("it has no blocks");
+  return findCalls();
+}
+
+Error TraceReader::Impl::findCalls() {
+  BlockNumber Next = 0;
+  for (ExecutionPiece &P : ExecutionPieces) {
+    if (P.First != Next)
+      return createStringError("a piece of its executions is missing");
+    P.Last = &P == &ExecutionPieces.back() ? Dir.Blocks.size() - 1
+                                           : (&P)[1].First - 1;
+    Next = P.Last + 1;
+  }
+  if (Next != Dir.Blocks.size())
+    return createStringError("a piece of its executions is missing");
+  uint64_t Number = 0;
+  for (const OtherPiece &P : ActivationPieces) {
+    if (P.Key <= Number)
+      return createStringError("a piece of its activations is missing");
+    Number = P.Key;
+  }
+  if (ActivationPieces.empty())
+    return Error::success();
+  auto Last = activationsAt(ActivationPieces.back());
+  if (!Last)
+    return Last.takeError();
+  Activations = uint32_t(Number + (*Last)->size() - 1);
   return Error::success();
 }
 
@@ -390,12 +457,8 @@ ArrayRef<PageChunkEntry> TraceReader::pageChunksOf(FrameNumber Frame) const {
 
 Expected<std::shared_ptr<const PagesPiece>>
 TraceReader::Impl::pagesAt(uint64_t Offset) const {
-  auto &Slot = PagesCache[(Offset >> 3) * 0x9e3779b97f4a7c15ull >> 55];
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    if (Slot.second && Slot.first == Offset)
-      return Slot.second;
-  }
+  if (auto Known = PagesCache.find(Offset))
+    return Known;
   Expected<Piece> P = Piece::at(File, Offset);
   if (!P)
     return P.takeError();
@@ -405,19 +468,17 @@ TraceReader::Impl::pagesAt(uint64_t Offset) const {
   Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
   if (!Raw)
     return Raw.takeError();
-  auto Result = std::make_shared<PagesPiece>();
-  Result->Storage = std::shared_ptr<const uint8_t[]>(std::move(*Raw));
-  ByteReader R(ArrayRef(Result->Storage.get(), P->RawSize));
+  PagesPiece Result;
+  Result.Storage = std::shared_ptr<const uint8_t[]>(std::move(*Raw));
+  ByteReader R(ArrayRef(Result.Storage.get(), P->RawSize));
   for (uint64_t Count = R.v(); Count; --Count) {
     Expected<PageChunk> C = decodePageChunk(R);
     if (!C)
       return C.takeError();
-    C->Storage = Result->Storage;
-    Result->Chunks.push_back(std::move(*C));
+    C->Storage = Result.Storage;
+    Result.Chunks.push_back(std::move(*C));
   }
-  std::lock_guard<std::mutex> Lock(Mutex);
-  Slot = {Offset, Result};
-  return Slot.second;
+  return PagesCache.add(Offset, std::move(Result));
 }
 
 Expected<const PageChunk *>
@@ -465,6 +526,91 @@ Error TraceReader::readFrame(FrameNumber Frame, BlockNumber N,
     applyDelta(D, Page);
   }
   return Error::success();
+}
+
+Expected<std::unique_ptr<uint8_t[]>>
+TraceReader::Impl::readRaw(uint64_t Offset, PieceType Type, uint64_t Key,
+                           uint64_t &Size) const {
+  Expected<Piece> P = Piece::at(File, Offset);
+  if (!P)
+    return P.takeError();
+  if (P->Type != Type || P->Key != Key)
+    return createStringError("at offset %" PRIu64
+                             ": not the %s the directory says",
+                             Offset, pieceTypeName(Type).data());
+  Size = P->RawSize;
+  return P->read();
+}
+
+Expected<std::shared_ptr<const std::vector<ThreadStacks>>>
+TraceReader::readStacks(BlockNumber N) const {
+  if (auto Known = I->StacksCache.find(N))
+    return Known;
+  if (N >= I->Dir.Blocks.size())
+    return createStringError("there is no block %" PRIu64, N);
+  uint64_t Size;
+  auto Raw = I->readRaw(I->Dir.Blocks[N].Offset, PieceType::Block, N, Size);
+  if (!Raw)
+    return Raw.takeError();
+  Expected<BlockSections> S = splitBlock(ArrayRef(Raw->get(), Size));
+  if (!S)
+    return S.takeError();
+  Expected<std::vector<ThreadStacks>> Stacks = decodeStacks(S->Stacks);
+  if (!Stacks)
+    return Stacks.takeError();
+  return I->StacksCache.add(N, std::move(*Stacks));
+}
+
+Expected<std::shared_ptr<const std::vector<ActivationRecord>>>
+TraceReader::Impl::activationsAt(const OtherPiece &P) const {
+  if (auto Known = ActivationsCache.find(P.Key))
+    return Known;
+  uint64_t Size;
+  auto Raw = readRaw(P.Offset, P.Type, P.Key, Size);
+  if (!Raw)
+    return Raw.takeError();
+  auto Decoded = decodeActivations(ArrayRef(Raw->get(), Size), uint32_t(P.Key));
+  if (!Decoded)
+    return Decoded.takeError();
+  return ActivationsCache.add(P.Key, std::move(*Decoded));
+}
+
+uint32_t TraceReader::activationCount() const { return I->Activations; }
+
+Expected<ActivationRecord> TraceReader::activation(uint32_t Number) const {
+  const std::vector<OtherPiece> &Pieces = I->ActivationPieces;
+  auto It = llvm::partition_point(
+      Pieces, [&](const OtherPiece &P) { return P.Key <= Number; });
+  if (It != Pieces.begin()) {
+    auto Piece = I->activationsAt(*std::prev(It));
+    if (!Piece)
+      return Piece.takeError();
+    uint64_t Index = Number - std::prev(It)->Key;
+    if (Index < (*Piece)->size())
+      return (**Piece)[Index];
+  }
+  return createStringError("there is no activation %u", Number);
+}
+
+ArrayRef<ExecutionPiece> TraceReader::executionPieces() const {
+  return I->ExecutionPieces;
+}
+
+Expected<std::shared_ptr<const ExecutionRange>>
+TraceReader::readExecutions(const ExecutionPiece &P) const {
+  if (auto Known = I->ExecutionsCache.find(P.First))
+    return Known;
+  uint64_t Size;
+  auto Raw = I->readRaw(P.Offset, PieceType::Executions, P.First, Size);
+  if (!Raw)
+    return Raw.takeError();
+  Expected<ExecutionRange> Decoded =
+      decodeExecutions(ArrayRef(Raw->get(), Size));
+  if (!Decoded)
+    return Decoded.takeError();
+  if (Decoded->First != P.First || Decoded->Last != P.Last)
+    return createStringError("executions of other blocks than expected");
+  return I->ExecutionsCache.add(P.First, std::move(*Decoded));
 }
 
 ArrayRef<TimelineEvent> TraceReader::timeline() const { return I->Timeline; }

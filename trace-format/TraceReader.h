@@ -7,6 +7,8 @@
 #ifndef CHRONICLE_TRACE_FORMAT_TRACEREADER_H
 #define CHRONICLE_TRACE_FORMAT_TRACEREADER_H
 
+#include "trace-format/CallFormat.h"
+#include "trace-format/ExecutionFormat.h"
 #include "trace-format/TraceData.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -65,6 +67,20 @@ public:
   llvm::Expected<PageChunk> readPageChunk(const PageChunkEntry &Entry) const;
   /// The frame at the start of block N into Page (4096 bytes): one chunk read.
   llvm::Error readFrame(FrameNumber Frame, BlockNumber N, uint8_t *Page) const;
+
+  /// The stacks of the threads that ran in the block, at its end. Decompresses
+  /// the block; recent answers are kept.
+  llvm::Expected<std::shared_ptr<const std::vector<ThreadStacks>>>
+  readStacks(BlockNumber N) const;
+  /// Activations have numbers from 1 to this.
+  uint32_t activationCount() const;
+  /// Reads the piece it is in, a few thousand activations; recent ones are kept.
+  llvm::Expected<ActivationRecord> activation(uint32_t Number) const;
+  /// Ranges of blocks, in order, that executions() knows about.
+  llvm::ArrayRef<ExecutionPiece> executionPieces() const;
+  /// Which superblocks ran in which blocks. Recent ones are kept.
+  llvm::Expected<std::shared_ptr<const ExecutionRange>>
+  readExecutions(const ExecutionPiece &Piece) const;
 
   llvm::ArrayRef<TimelineEvent> timeline() const;
   /// Sizes by piece type, index = type.

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Packets that read the process's state or move it. What only describes the
+/// process is in GdbSessionQueries.cpp.
+
+#include "lldb-plugin/GdbSession.h"
+#include "lldb-plugin/RegisterLayout.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+/// A reply must fit into a packet, whose size the debugger was told.
+static constexpr uint64_t MostMemory = 0xff00;
+static constexpr int SigInt = 2, SigTrap = 5;
+
+Error GdbSession::start(Timestamp Time) {
+  if (Error E = Travel.jump(Time))
+    return E;
+  std::lock_guard<std::mutex> Guard(Lock);
+  Shown = Travel.position();
+  LastStop = Time == T.instructions() ? Travel.endStop()
+             : Time == 0              ? Stop{StopKind::Begin}
+                                      : Stop{StopKind::Step};
+  return Error::success();
+}
+
+Error GdbSession::serve() {
+  while (!Finished) {
+    Expected<std::optional<std::string>> Packet = Channel.read();
+    if (!Packet)
+      return Packet.takeError();
+    if (!*Packet)
+      return Error::success();
+    std::string Reply = answer(**Packet);
+    if (**Packet == "k")
+      return Error::success();
+    if (Error E = Channel.write(Reply))
+      return E;
+    if (std::exchange(StopsAcknowledging, false))
+      Channel.stopAcknowledging();
+  }
+  return Error::success();
+}
+
+void GdbSession::jumpNext(Timestamp Time, uint32_t Thread,
+                          std::string Description) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Next = Jump{Time, Thread, std::move(Description)};
+}
+
+Position GdbSession::position() const {
+  std::lock_guard<std::mutex> Guard(Lock);
+  return Shown;
+}
+
+std::string GdbSession::failure(StringRef Sentence) {
+  // LLDB asks for its own way of saying why.
+  if (ErrorStrings)
+    return "E01;" + toHex(Sentence, /*LowerCase=*/true);
+  return ("E." + Sentence).str();
+}
+
+std::string GdbSession::failure(Error E) {
+  return failure(toString(std::move(E)));
+}
+
+std::string GdbSession::answer(StringRef Packet) {
+  if (Packet.empty())
+    return "";
+  switch (Packet[0]) {
+  case 'q':
+  case 'Q':
+  case 'j':
+    return answerQuery(Packet);
+  case 'Z':
+  case 'z':
+    return answerBreakpoint(Packet);
+  case 'b':
+    return Packet == "bc" || Packet == "bs" ? answerResume(Packet) : "";
+  case 'c':
+  case 'C':
+  case 's':
+  case 'S':
+    return answerResume(Packet);
+  case 'v':
+    if (Packet == "vCont?")
+      return "vCont;c;C;s;S";
+    if (Packet.starts_with("vCont;"))
+      return answerResume(Packet);
+    if (Packet.starts_with("vKill")) {
+      Finished = true;
+      return "OK";
+    }
+    return "";
+  case 'D':
+    Finished = true;
+    return "OK";
+  default:
+    return answerState(Packet);
+  }
+}
+
+std::string GdbSession::answerState(StringRef Packet) {
+  StringRef Rest = Packet.drop_front();
+  auto [Numbers, Suffix] = Rest.split(';');
+  uint32_t Thread = QueryThread ? QueryThread : Travel.position().Thread;
+  if (Suffix.consume_front("thread:"))
+    if (uint32_t Named = threadNumber(Suffix.take_until([](char C) {
+          return C == ';';
+        })))
+      Thread = Named;
+  switch (Packet[0]) {
+  case '?':
+    return stopReply();
+  case 'H': {
+    if (Rest.empty())
+      return failure("H wants an operation and a thread");
+    uint32_t Named = 0;
+    StringRef Name = Rest.drop_front();
+    if (Name != "0" && Name != "-1") {
+      Named = threadNumber(Name);
+      if (!Named)
+        return failure("there is no such thread now");
+    }
+    (Rest[0] == 'c' ? ResumeThread : QueryThread) = Named;
+    return "OK";
+  }
+  case 'T':
+    return threadNumber(Rest) ? "OK" : failure("there is no such thread now");
+  case 'g': {
+    Expected<Registers> R = T.registers(Thread, Travel.position().Time);
+    if (!R)
+      return failure(R.takeError());
+    std::string Reply;
+    for (unsigned I = 0, N = registerLayout().size(); I < N; ++I)
+      Reply += toHex(registerValue(*R, I), /*LowerCase=*/true);
+    return Reply;
+  }
+  case 'p': {
+    unsigned Number;
+    if (Numbers.getAsInteger(16, Number) || Number >= registerLayout().size())
+      return failure("there is no such register");
+    Expected<Registers> R = T.registers(Thread, Travel.position().Time);
+    if (!R)
+      return failure(R.takeError());
+    return toHex(registerValue(*R, Number), /*LowerCase=*/true);
+  }
+  case 'm':
+    return answerMemory(Rest, /*Binary=*/false);
+  case 'x':
+    return answerMemory(Rest, /*Binary=*/true);
+  case 'G':
+  case 'P':
+    return failure("a recorded run cannot be changed: registers are as they "
+                   "were");
+  case 'M':
+  case 'X':
+  case '_':
+    return failure("a recorded run cannot be changed: memory is as it was");
+  default:
+    return "";
+  }
+}
+
+std::string GdbSession::answerMemory(StringRef Packet, bool Binary) {
+  auto [AddressText, LengthText] = Packet.split(',');
+  uint64_t Address, Length;
+  if (AddressText.getAsInteger(16, Address) ||
+      LengthText.getAsInteger(16, Length))
+    return failure("a memory read wants an address and a length");
+  if (Binary && !Length)
+    return "OK";
+  Length = std::min(Length, MostMemory);
+  // What wraps around the end of the address space ends there.
+  if (Address + (Length - 1) < Address)
+    Length = -Address;
+  Expected<MemoryContents> M = T.memory(Address, Length, Travel.position().Time);
+  if (!M)
+    return failure(M.takeError());
+  uint64_t Readable = 0;
+  for (auto [First, Last] : M->Mapped) {
+    if (First > Readable)
+      break;
+    Readable = std::max(Readable, Last);
+  }
+  if (!Readable)
+    return failure("no memory is mapped there now");
+  ArrayRef<uint8_t> Bytes = ArrayRef<uint8_t>(M->Bytes).take_front(Readable);
+  return Binary ? toStringRef(Bytes).str() : toHex(Bytes, /*LowerCase=*/true);
+}
+
+std::string GdbSession::answerBreakpoint(StringRef Packet) {
+  SmallVector<StringRef, 3> Parts;
+  StringRef Arguments = Packet.drop_front().split(';').first;
+  Arguments.split(Parts, ',');
+  uint64_t Address, Length;
+  if (Parts.size() != 3 || Parts[1].getAsInteger(16, Address) ||
+      Parts[2].getAsInteger(16, Length))
+    return failure("a breakpoint wants a type, an address and a length");
+  bool Insert = Packet[0] == 'Z';
+  if (Parts[0] == "0" || Parts[0] == "1") {
+    if (Insert)
+      Travel.addBreakpoint(Address);
+    else
+      Travel.removeBreakpoint(Address);
+    return "OK";
+  }
+  if (Parts[0] == "2") {
+    if (Insert)
+      Travel.addWatchpoint(Address, Length);
+    else
+      Travel.removeWatchpoint(Address, Length);
+    return "OK";
+  }
+  // Reads are not in the index.
+  return "";
+}
+
+namespace {
+struct ResumeAction {
+  bool Step = false, Backward = false, Others = true;
+  StringRef Thread; ///< that steps, as the debugger calls it; empty: present one
+};
+} // namespace
+
+/// `vCont;action[:thread];…`: of several, a step decides.
+static ResumeAction parseContinuation(StringRef Actions) {
+  ResumeAction Result;
+  SmallVector<StringRef, 4> Parts;
+  Actions.split(Parts, ';', -1, /*KeepEmpty=*/false);
+  bool Continues = false;
+  for (StringRef Part : Parts) {
+    auto [Action, Thread] = Part.split(':');
+    if (Action.starts_with_insensitive("s") && !Result.Step) {
+      Result.Step = true;
+      Result.Thread = Thread;
+    }
+    Continues |= Action.starts_with_insensitive("c");
+  }
+  Result.Others = Continues;
+  return Result;
+}
+
+std::string GdbSession::answerResume(StringRef Packet) {
+  std::optional<Jump> Jumping;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    std::swap(Jumping, Next);
+  }
+  Description.clear();
+  if (Jumping) {
+    if (Error E = Travel.jump(Jumping->Time, Jumping->Thread))
+      return failure(std::move(E));
+    // What LLDB takes as a stop that no plan of a thread explains.
+    LastStop = {StopKind::Begin};
+    Description = std::move(Jumping->Description);
+    return stopReply();
+  }
+
+  ResumeAction Action;
+  if (Packet.consume_front("vCont;"))
+    Action = parseContinuation(Packet);
+  else {
+    Action.Backward = Packet.consume_front("b");
+    Action.Step = Packet.starts_with_insensitive("s");
+  }
+  uint32_t Thread = Action.Thread.empty() || Action.Thread == "-1"
+                        ? ResumeThread
+                        : threadNumber(Action.Thread);
+  if (!Thread)
+    Thread = Travel.position().Thread;
+
+  Cancellation Cancel;
+  Expected<Stop> Stopped = [&]() -> Expected<Stop> {
+    PacketChannel::InterruptWatch Watch(Channel, Cancel);
+    if (Action.Backward)
+      return Action.Step ? Travel.stepBackward(Thread, Cancel)
+                         : Travel.continueBackward(Cancel);
+    return Action.Step ? Travel.stepForward(Thread, Action.Others, Cancel)
+                       : Travel.continueForward(Cancel);
+  }();
+  if (!Stopped) {
+    // A debugger that waits for a stop has no use for an error.
+    Description = toString(Stopped.takeError());
+    LastStop = {StopKind::Interrupted};
+  } else {
+    LastStop = *Stopped;
+  }
+  return stopReply();
+}
+
+void GdbSession::appendRegisters(std::string &Reply, const Registers &R) {
+  ArrayRef<RegisterDescription> Layout = registerLayout();
+  for (unsigned I = 0; I < Layout.size(); ++I)
+    if (Layout[I].InStopReply)
+      Reply += formatv("{0:x-2}:{1};", I,
+                       toHex(registerValue(R, I), /*LowerCase=*/true))
+                   .str();
+}
+
+std::string GdbSession::stopReply() {
+  QueryThread = ResumeThread = 0;
+  const Position &Now = Travel.position();
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Shown = Now;
+  }
+  int Signal = LastStop.Kind == StopKind::Signal        ? LastStop.Signal
+               : LastStop.Kind == StopKind::Interrupted ? SigInt
+                                                        : SigTrap;
+  std::string Reply =
+      formatv("T{0:x-2}thread:{1:x-};", Signal, osThread(Now.Thread)).str();
+  if (IsLldb) {
+    Expected<std::vector<ThreadInfo>> Threads = threadsNow();
+    if (!Threads)
+      return failure(Threads.takeError());
+    std::string Names, Pcs;
+    for (const ThreadInfo &Thread : *Threads) {
+      Expected<Registers> R = T.registers(Thread.Number, Now.Time);
+      if (!R)
+        return failure(R.takeError());
+      Names += formatv("{0}{1:x-}", Names.empty() ? "" : ",", Thread.OsThread);
+      Pcs += formatv("{0}{1:x-}", Pcs.empty() ? "" : ",", R->rip());
+    }
+    Reply += "threads:" + Names + ";thread-pcs:" + Pcs + ";";
+  }
+  Expected<Registers> R = T.registers(Now.Thread, Now.Time);
+  if (!R)
+    return failure(R.takeError());
+  appendRegisters(Reply, *R);
+  switch (LastStop.Kind) {
+  case StopKind::Step:
+    Reply += "reason:trace;";
+    break;
+  case StopKind::Breakpoint:
+    Reply += "reason:breakpoint;";
+    break;
+  case StopKind::Watchpoint:
+    Reply += formatv("watch:{0:x-};", LastStop.Address);
+    break;
+  case StopKind::Begin:
+    Reply += "replaylog:begin;";
+    break;
+  case StopKind::End:
+    Reply += "replaylog:end;";
+    break;
+  case StopKind::Signal:
+  case StopKind::Interrupted:
+    Reply += "reason:signal;";
+    break;
+  }
+  if (!Description.empty())
+    Reply += "description:" + toHex(Description, /*LowerCase=*/true) + ";";
+  // Said to LLDB only: gdb would take the stop for the dynamic linker's.
+  if (IsLldb) {
+    Expected<std::vector<Module>> Modules = T.modules(Now.Time);
+    if (!Modules)
+      return failure(Modules.takeError());
+    std::vector<uint64_t> Places;
+    for (const Module &M : *Modules)
+      Places.push_back(M.Address);
+    if (Places != ModulesTold)
+      Reply += "library:1;";
+    ModulesTold = std::move(Places);
+  }
+  return Reply;
+}
+
+std::string GdbSession::threadReply(uint32_t Thread) {
+  if (Thread == Travel.position().Thread)
+    return stopReply();
+  Expected<Registers> R = T.registers(Thread, Travel.position().Time);
+  if (!R)
+    return failure(R.takeError());
+  std::string Reply = formatv("T00thread:{0:x-};", osThread(Thread)).str();
+  appendRegisters(Reply, *R);
+  return Reply;
+}
+
+} // namespace chronicle

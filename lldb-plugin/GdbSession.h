@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// A recorded run as a process that LLDB and gdb can debug: the stub side of
+/// the gdb remote protocol.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_GDBSESSION_H
+#define CHRONICLE_LLDB_PLUGIN_GDBSESSION_H
+
+#include "lldb-plugin/PacketChannel.h"
+#include "lldb-plugin/TimeTravel.h"
+#include <mutex>
+
+namespace chronicle {
+
+/// Serves one debugger over one connected socket. Everything that would change
+/// the run is refused. Only one thread may be in serve(); jumpNext(), position()
+/// may be called from others meanwhile. A packet costs what the question behind
+/// it costs (query/Trace.h), a resume a few searches by index.
+class GdbSession {
+public:
+  /// Neither is owned.
+  GdbSession(const Trace &T, int Socket) : T(T), Channel(Socket), Travel(T) {}
+
+  /// Where the debugger finds the process when it connects.
+  llvm::Error start(Timestamp Time);
+  /// Until the debugger detaches, kills the process or goes away.
+  llvm::Error serve();
+
+  /// Makes the next resume, in whatever direction, arrive at Time instead. This
+  /// is how somebody other than the debugger moves: a debugger believes only
+  /// what it hears in answer to a resume. Thread 0: the one that runs then.
+  void jumpNext(Timestamp Time, uint32_t Thread, std::string Description);
+  /// Where the process is now.
+  Position position() const;
+
+private:
+  struct Jump {
+    Timestamp Time = 0;
+    uint32_t Thread = 0;
+    std::string Description;
+  };
+
+  std::string answer(llvm::StringRef Packet);
+  std::string answerState(llvm::StringRef Packet);
+  std::string answerQuery(llvm::StringRef Packet);
+  std::string answerSupported();
+  std::string answerTransfer(llvm::StringRef Packet);
+  std::string answerRegion(llvm::StringRef Packet);
+  std::string answerBreakpoint(llvm::StringRef Packet);
+  std::string answerResume(llvm::StringRef Packet);
+  std::string answerMemory(llvm::StringRef Packet, bool Binary);
+  std::string answerMonitor(llvm::StringRef Hex);
+
+  std::string stopReply();
+  std::string threadReply(uint32_t Thread);
+  void appendRegisters(std::string &Reply, const Registers &R);
+  std::string failure(llvm::Error E);
+  std::string failure(llvm::StringRef Sentence);
+
+  /// The threads alive now; at least the present one.
+  llvm::Expected<std::vector<ThreadInfo>> threadsNow();
+  uint64_t osThread(uint32_t Thread);
+  /// Thread number of the debugger's name for it; 0: none such.
+  uint32_t threadNumber(llvm::StringRef OsThread);
+  llvm::Expected<std::string> document(llvm::StringRef Object,
+                                       llvm::StringRef Annex);
+  llvm::Expected<std::string> librariesDocument();
+  uint64_t processId();
+
+  const Trace &T;
+  PacketChannel Channel;
+  TimeTravel Travel;
+  Stop LastStop;
+  std::string Description; ///< replaces what the debugger would say of a stop
+  uint32_t QueryThread = 0, ResumeThread = 0; ///< of the H packets; 0: any
+  bool IsLldb = false, ErrorStrings = false, Finished = false,
+       StopsAcknowledging = false;
+  std::vector<std::pair<uint32_t, uint64_t>> OsThreads;
+  std::vector<uint8_t> AuxiliaryVector;
+  std::vector<uint64_t> ModulesTold; ///< where modules were at the last stop
+
+  mutable std::mutex Lock; ///< of the next two
+  std::optional<Jump> Next;
+  Position Shown;
+};
+
+} // namespace chronicle
+
+#endif

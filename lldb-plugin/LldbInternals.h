@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// What LLDB's public API cannot do. Everything here depends on the layout of
+/// LLDB's private classes, which holds for one release only: matches() says if
+/// this LLDB is the one whose headers were used. Where it is not, the other
+/// functions do nothing.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_LLDBINTERNALS_H
+#define CHRONICLE_LLDB_PLUGIN_LLDBINTERNALS_H
+
+#include "lldb/API/LLDB.h"
+
+namespace chronicle::internals {
+
+bool matches();
+/// Makes `process trace load` another name for `chronicle load`, which must be
+/// there already, and lets it complete file names. False: could not.
+bool addProcessTraceLoad(lldb::SBCommandInterpreter Interpreter);
+/// After a reverse continue LLDB goes on in that direction, whatever it is
+/// asked to do next. This ends that.
+void resetDirection(lldb::SBProcess Process);
+
+} // namespace chronicle::internals
+
+#endif

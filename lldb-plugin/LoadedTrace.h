@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// A trace that LLDB debugs as a process of its own.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_LOADEDTRACE_H
+#define CHRONICLE_LLDB_PLUGIN_LOADEDTRACE_H
+
+#include "lldb-plugin/GdbSession.h"
+#include "lldb/API/LLDB.h"
+#include <memory>
+
+namespace chronicle {
+
+/// The trace, and the session that LLDB's process talks to over a pair of
+/// sockets. Lives until the process has gone and nobody uses it.
+class LoadedTrace {
+public:
+  /// Opens the trace, makes a target from the recorded program and connects a
+  /// process to it, stopped at At: start, end, crash (the same as end) or a
+  /// timestamp. Warnings get sentences about files that are not those recorded.
+  static llvm::Expected<std::shared_ptr<LoadedTrace>>
+  load(lldb::SBDebugger Debugger, llvm::StringRef Path, llvm::StringRef At,
+       std::vector<std::string> &Warnings);
+  /// Of the debugger's selected target's process; null: not one of ours.
+  static std::shared_ptr<LoadedTrace> of(lldb::SBDebugger Debugger);
+  ~LoadedTrace();
+
+  const Trace &trace() const { return *T; }
+  Position position() const { return Session->position(); }
+  lldb::SBProcess process() const { return Process; }
+
+  /// Goes to a moment and prints the stop as LLDB does. Thread 0: the one that
+  /// runs then.
+  void jump(lldb::SBDebugger Debugger, Timestamp Time, uint32_t Thread,
+            std::string Description, lldb::SBCommandReturnObject &Result);
+
+private:
+  LoadedTrace() = default;
+
+  std::unique_ptr<Trace> T;
+  std::unique_ptr<GdbSession> Session;
+  int Socket = -1; ///< the session's end
+  lldb::SBProcess Process;
+};
+
+/// A moment as people write it: a number, start, end, crash, or +n and -n from
+/// where they are.
+llvm::Expected<Timestamp> parseMoment(llvm::StringRef Text, Timestamp Now,
+                                      Timestamp End);
+
+} // namespace chronicle
+
+#endif

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/TimeTravel.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+static AddressRange rangeOf(const std::pair<uint64_t, uint64_t> &Watchpoint) {
+  return {Watchpoint.first, Watchpoint.first + Watchpoint.second - 1};
+}
+
+Error TimeTravel::jump(Timestamp Time, uint32_t Thread) {
+  if (Time > T.instructions())
+    return createStringError("the run ends at %llu: there is no time %llu",
+                             (unsigned long long)T.instructions(),
+                             (unsigned long long)Time);
+  if (!Thread) {
+    Expected<uint32_t> Running = T.threadAt(Time);
+    if (!Running)
+      return Running.takeError();
+    Thread = *Running;
+  }
+  Now = {Time, Thread};
+  return Error::success();
+}
+
+void TimeTravel::removeBreakpoint(uint64_t Address) {
+  auto It = Breakpoints.find(Address);
+  if (It != Breakpoints.end())
+    Breakpoints.erase(It);
+}
+
+void TimeTravel::addWatchpoint(uint64_t Address, uint64_t Length) {
+  if (Length)
+    Watchpoints.insert({Address, Length});
+}
+
+void TimeTravel::removeWatchpoint(uint64_t Address, uint64_t Length) {
+  auto It = Watchpoints.find({Address, Length});
+  if (It != Watchpoints.end())
+    Watchpoints.erase(It);
+}
+
+Stop TimeTravel::endStop() const {
+  if (const json::Object *End = T.reader().end()) {
+    StringRef Reason = End->getString("reason").value_or("");
+    int Signal = End->getInteger("code").value_or(0);
+    if ((Reason == "signal" || Reason == "killed") && Signal)
+      return {StopKind::Signal, Signal};
+  }
+  return {StopKind::End};
+}
+
+Expected<Stop> TimeTravel::goToEnd() {
+  // A death is news only to who comes from before it.
+  Stop Result = Now.Time == T.instructions() ? Stop{StopKind::End} : endStop();
+  if (Error E = jump(T.instructions()))
+    return E;
+  return Result;
+}
+
+Expected<std::optional<TimeTravel::Hit>>
+TimeTravel::searchForward(Timestamp From, Timestamp Until,
+                          const Cancellation &Cancel) {
+  std::optional<Hit> Best;
+  // Watchpoints first: at the same moment, the write comes before the
+  // instruction that the breakpoint is at.
+  for (const auto &Watchpoint : Watchpoints) {
+    Error E = T.writes(
+        rangeOf(Watchpoint), {From, Until}, /*Backward=*/false,
+        [&](const Write &W) {
+          Timestamp Seen = W.Time + (W.By == Writer::Instruction);
+          if (Seen <= Now.Time)
+            return true;
+          if (!Best || Seen < Best->Where.Time)
+            Best = Hit{{Seen, W.Thread},
+                       {StopKind::Watchpoint, 0, Watchpoint.first}};
+          return false;
+        },
+        &Cancel);
+    if (E)
+      return E;
+    if (Best)
+      Until = std::min(Until, Best->Where.Time);
+  }
+  for (uint64_t Address : Breakpoints) {
+    Error E = T.executions(
+        {Address, Address}, {From, Until}, 0, /*Backward=*/false,
+        [&](const Execution &X) {
+          if (!Best || X.Time < Best->Where.Time)
+            Best = Hit{{X.Time, X.Thread}, {StopKind::Breakpoint}};
+          return false;
+        },
+        &Cancel);
+    if (E)
+      return E;
+    if (Best)
+      Until = std::min(Until, Best->Where.Time);
+  }
+  return Best;
+}
+
+Expected<std::optional<TimeTravel::Hit>>
+TimeTravel::searchBackward(const Cancellation &Cancel) {
+  std::optional<Hit> Best;
+  Timestamp From = 0;
+  for (const auto &Watchpoint : Watchpoints) {
+    Error E = T.writes(
+        rangeOf(Watchpoint), {From, Now.Time}, /*Backward=*/true,
+        [&](const Write &W) {
+          if (W.By == Writer::Instruction && W.Time >= Now.Time)
+            return true;
+          // What is not an instruction's was done between the one before and
+          // the one at its time; before it is before the former.
+          if (W.By != Writer::Instruction && W.Time == 0)
+            return false;
+          Timestamp Before = W.Time - (W.By != Writer::Instruction);
+          if (!Best || Before > Best->Where.Time)
+            Best = Hit{{Before, W.Thread},
+                       {StopKind::Watchpoint, 0, Watchpoint.first}};
+          return false;
+        },
+        &Cancel);
+    if (E)
+      return E;
+    if (Best)
+      From = std::max(From, Best->Where.Time);
+  }
+  if (!Now.Time)
+    return Best;
+  for (uint64_t Address : Breakpoints) {
+    Error E = T.executions(
+        {Address, Address}, {From, Now.Time - 1}, 0, /*Backward=*/true,
+        [&](const Execution &X) {
+          if (!Best || X.Time > Best->Where.Time)
+            Best = Hit{{X.Time, X.Thread}, {StopKind::Breakpoint}};
+          return false;
+        },
+        &Cancel);
+    if (E)
+      return E;
+    if (Best)
+      From = std::max(From, Best->Where.Time);
+  }
+  return Best;
+}
+
+Expected<Stop> TimeTravel::continueForward(const Cancellation &Cancel) {
+  Expected<std::optional<Hit>> Found =
+      searchForward(Now.Time, T.instructions(), Cancel);
+  if (Cancel.Cancelled) {
+    if (!Found)
+      consumeError(Found.takeError());
+    return Stop{StopKind::Interrupted};
+  }
+  if (!Found)
+    return Found.takeError();
+  if (!*Found)
+    return goToEnd();
+  Now = (*Found)->Where;
+  return (*Found)->What;
+}
+
+Expected<Stop> TimeTravel::continueBackward(const Cancellation &Cancel) {
+  Expected<std::optional<Hit>> Found = searchBackward(Cancel);
+  if (Cancel.Cancelled) {
+    if (!Found)
+      consumeError(Found.takeError());
+    return Stop{StopKind::Interrupted};
+  }
+  if (!Found)
+    return Found.takeError();
+  if (!*Found) {
+    if (Error E = jump(0))
+      return E;
+    return Stop{StopKind::Begin};
+  }
+  Now = (*Found)->Where;
+  return (*Found)->What;
+}
+
+bool TimeTravel::breakpointHere() const {
+  if (Breakpoints.empty())
+    return false;
+  Expected<Registers> R = T.registers(Now.Thread, Now.Time);
+  if (R)
+    return Breakpoints.count(R->rip());
+  consumeError(R.takeError());
+  return false;
+}
+
+Expected<Stop> TimeTravel::stepForward(uint32_t Thread, bool Others,
+                                       const Cancellation &Cancel) {
+  if (Now.Time == T.instructions()) {
+    Now.Thread = Thread;
+    return Stop{StopKind::End};
+  }
+  Expected<uint32_t> Running = T.threadAt(Now.Time);
+  if (!Running)
+    return Running.takeError();
+  std::optional<Timestamp> Ran;
+  if (*Running == Thread) {
+    Ran = Now.Time;
+  } else {
+    Error E = T.executions(
+        {0, ~uint64_t(0)}, {Now.Time, T.instructions()}, Thread,
+        /*Backward=*/false,
+        [&](const Execution &X) {
+          Ran = X.Time;
+          return false;
+        },
+        &Cancel);
+    if (Cancel.Cancelled) {
+      consumeError(std::move(E));
+      return Stop{StopKind::Interrupted};
+    }
+    if (E)
+      return E;
+  }
+  Timestamp Until = Ran ? *Ran + 1 : T.instructions();
+  if (Others && Until > Now.Time + 1) {
+    Expected<std::optional<Hit>> Found =
+        searchForward(Now.Time + 1, Until - 1, Cancel);
+    if (!Found)
+      return Found.takeError();
+    if (*Found) {
+      Now = (*Found)->Where;
+      return (*Found)->What;
+    }
+  }
+  if (!Ran)
+    return goToEnd();
+  Position Before = Now;
+  Now = {Until, Thread};
+  if (Now.Time == T.instructions())
+    return endStop();
+  // A step that writes what is watched stops for that, as on a processor.
+  for (const auto &Watchpoint : Watchpoints) {
+    bool Written = false;
+    Error E = T.writes(
+        rangeOf(Watchpoint), {Before.Time, Until}, /*Backward=*/false,
+        [&](const Write &W) {
+          Timestamp Seen = W.Time + (W.By == Writer::Instruction);
+          Written = Seen > Before.Time && Seen <= Until;
+          return !Written;
+        },
+        &Cancel);
+    if (E)
+      return E;
+    if (Written)
+      return Stop{StopKind::Watchpoint, 0, Watchpoint.first};
+  }
+  return Stop{breakpointHere() ? StopKind::Breakpoint : StopKind::Step};
+}
+
+Expected<Stop> TimeTravel::stepBackward(uint32_t Thread,
+                                        const Cancellation &Cancel) {
+  if (!Now.Time) {
+    Now.Thread = Thread;
+    return Stop{StopKind::Begin};
+  }
+  Expected<uint32_t> Running = T.threadAt(Now.Time - 1);
+  if (!Running)
+    return Running.takeError();
+  std::optional<Timestamp> Ran;
+  if (*Running == Thread) {
+    Ran = Now.Time - 1;
+  } else {
+    Error E = T.executions(
+        {0, ~uint64_t(0)}, {0, Now.Time - 1}, Thread, /*Backward=*/true,
+        [&](const Execution &X) {
+          Ran = X.Time;
+          return false;
+        },
+        &Cancel);
+    if (Cancel.Cancelled) {
+      consumeError(std::move(E));
+      return Stop{StopKind::Interrupted};
+    }
+    if (E)
+      return E;
+  }
+  if (!Ran) {
+    // The thread has not run yet: before it there is only who made it.
+    if (Error E = jump(0))
+      return E;
+    return Stop{StopKind::Begin};
+  }
+  Position Before = Now;
+  Now = {*Ran, Thread};
+  for (const auto &Watchpoint : Watchpoints) {
+    bool Written = false;
+    Error E = T.writes(
+        rangeOf(Watchpoint), {*Ran, Before.Time}, /*Backward=*/true,
+        [&](const Write &W) {
+          Timestamp Seen = W.Time + (W.By == Writer::Instruction);
+          Written = Seen > *Ran && Seen <= Before.Time;
+          return !Written;
+        },
+        &Cancel);
+    if (E)
+      return E;
+    if (Written)
+      return Stop{StopKind::Watchpoint, 0, Watchpoint.first};
+  }
+  return Stop{breakpointHere() ? StopKind::Breakpoint : StopKind::Step};
+}
+
+} // namespace chronicle

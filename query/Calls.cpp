@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/Calls.h"
+#include "query/StateAt.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+static constexpr uint32_t None = BlockCalls::None;
+
+Expected<std::shared_ptr<const BlockCalls>> CallHistory::block(BlockNumber N) {
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    auto It =
+        llvm::find_if(Recent, [&](const Entry &E) { return E.Block == N; });
+    if (It != Recent.end()) {
+      Recent.splice(Recent.begin(), Recent, It);
+      return It->Calls;
+    }
+  }
+  Expected<std::unique_ptr<BlockCalls>> Made =
+      BlockCalls::create(States, Code, N);
+  if (!Made)
+    return Made.takeError();
+  std::shared_ptr<const BlockCalls> Calls = std::move(*Made);
+  std::lock_guard<std::mutex> Guard(Lock);
+  Recent.push_front({N, Calls});
+  Bytes += Calls->bytes();
+  while (Bytes > Budget && Recent.size() > 1) {
+    Bytes -= Recent.back().Calls->bytes();
+    Recent.pop_back();
+  }
+  return Calls;
+}
+
+/// Node None: the thread has not run yet.
+Expected<CallHistory::Place> CallHistory::innermost(uint32_t Thread,
+                                                    Timestamp T) {
+  BlockNumber N = States.reader().blockAt(T);
+  Expected<std::shared_ptr<const BlockCalls>> Calls = block(N);
+  if (!Calls)
+    return Calls.takeError();
+  if (!(*Calls)->has(Thread)) {
+    std::optional<BlockNumber> Earlier =
+        States.threads().previousBlock(Thread, N);
+    if (!Earlier)
+      return Place{N, *Calls, None};
+    N = *Earlier;
+    Calls = block(N);
+    if (!Calls)
+      return Calls.takeError();
+  }
+  return Place{N, *Calls, (*Calls)->at(Thread, T)};
+}
+
+/// A block ended between the call and the callee's first instruction: finds the
+/// block in which that ran.
+Error CallHistory::enter(CallRecord &Call, uint32_t Thread) {
+  if (Call.Callee || !Call.Node)
+    return Error::success();
+  BlockNumber From = States.reader().blockAt(Call.Entry);
+  while (std::optional<BlockNumber> N =
+             States.threads().nextBlock(Thread, From)) {
+    Expected<std::shared_ptr<const BlockCalls>> Calls = block(*N);
+    if (!Calls)
+      return Calls.takeError();
+    uint32_t Found = (*Calls)->find(Call.Node);
+    // The block of the call itself does not know the number if it ended there.
+    if (Found != None) {
+      const BlockCalls::Node &Node = (*Calls)->node(Found);
+      if (Node.Call.Callee) {
+        Call = Node.Call;
+        return Error::success();
+      }
+      if (Node.End != BlockCalls::Never)
+        return Error::success();
+    }
+    From = *N + 1;
+  }
+  return Error::success();
+}
+
+Expected<Activation> CallHistory::describe(const BlockCalls::Node &N) {
+  CallRecord Call = N.Call;
+  if (Error E = enter(Call, N.Thread))
+    return E;
+  Activation A;
+  A.Entry = Call.Entry;
+  A.StackPointer = N.isFirst() ? N.Extra : Call.Slot;
+  A.Thread = N.Thread;
+  A.Signal = Call.Signal;
+  if (Call.CallSuperblock) {
+    Expected<const CodeFacts *> F = Code.facts(Call.CallSuperblock);
+    if (!F)
+      return F.takeError();
+    A.CallSite = (*F)->lastAddress();
+  }
+  if (Call.Callee) {
+    Expected<const CodeFacts *> F = Code.facts(Call.Callee);
+    if (!F)
+      return F.takeError();
+    A.Callee = A.Pc = (*F)->address(0);
+  }
+  return A;
+}
+
+/// Where the code was that a handler interrupted; 0: not known.
+Expected<uint64_t> CallHistory::interruptedPc(const BlockCalls::Node &N) {
+  if (N.Extra || !N.Call.Node)
+    return N.Extra;
+  // Entered in an earlier block.
+  CallRecord Call = N.Call;
+  if (Error E = enter(Call, N.Thread))
+    return E;
+  BlockNumber At = States.reader().blockAt(Call.Entry);
+  for (BlockNumber Back = 0; Back < 2 && Back <= At; ++Back) {
+    Expected<std::shared_ptr<const BlockCalls>> Calls = block(At - Back);
+    if (!Calls)
+      return Calls.takeError();
+    uint32_t Found = (*Calls)->find(Call.Node);
+    if (Found == None)
+      Found = (*Calls)->at(N.Thread, Call.Entry);
+    for (; Found != None; Found = (*Calls)->node(Found).Parent) {
+      const BlockCalls::Node &There = (*Calls)->node(Found);
+      if (There.Call.Signal && There.Call.Slot == Call.Slot && There.Extra)
+        return There.Extra;
+    }
+  }
+  return 0;
+}
+
+Expected<std::vector<Activation>> CallHistory::stackAt(uint32_t Thread,
+                                                       Timestamp T) {
+  const ThreadInfo *Info = States.threads().find(Thread);
+  if (!Info)
+    return createStringError(formatv("there is no thread {0}", Thread));
+  if (T > States.reader().instructions())
+    return createStringError(
+        formatv("the run ends at {0}; there is no moment {1}",
+                States.reader().instructions(), T));
+  if (T < Info->Started || (Info->Exited && T > *Info->Exited))
+    return createStringError(
+        formatv("thread {0} is not there at {1}", Thread, T));
+  Expected<Place> P = innermost(Thread, T);
+  if (!P)
+    return P.takeError();
+  std::vector<Activation> Result;
+  if (P->Node == None)
+    return Result;
+  Expected<Registers> R = registersAt(States, Thread, T);
+  if (!R)
+    return R.takeError();
+  uint64_t Pc = R->rip();
+  for (uint32_t At = P->Node; At != None; At = P->Calls->node(At).Parent) {
+    const BlockCalls::Node &N = P->Calls->node(At);
+    if (N.Hidden)
+      continue;
+    Expected<Activation> A = describe(N);
+    if (!A)
+      return A.takeError();
+    if (Pc)
+      A->Pc = Pc;
+    Pc = A->CallSite;
+    if (A->Signal) {
+      Expected<uint64_t> Interrupted = interruptedPc(N);
+      if (!Interrupted)
+        return Interrupted.takeError();
+      Pc = *Interrupted;
+    }
+    Result.push_back(*A);
+  }
+  return Result;
+}
+
+Expected<CallHistory::Place> CallHistory::find(const Activation &A) {
+  Expected<Place> P = innermost(A.Thread, A.Entry);
+  if (!P)
+    return P.takeError();
+  for (; P->Node != None; P->Node = P->node().Parent) {
+    const BlockCalls::Node &N = P->node();
+    if (!N.Hidden && N.Call.Entry == A.Entry && N.Call.Signal == A.Signal &&
+        (N.isFirst() || N.Call.Slot == A.StackPointer))
+      return P;
+  }
+  return createStringError(formatv(
+      "thread {0} has no call that begins at {1} with the stack pointer "
+      "{2:x}",
+      A.Thread, A.Entry, A.StackPointer));
+}
+
+/// Whether activation Number lives at the end of block N: None, or the next
+/// inner one, or itself if it is the innermost.
+Expected<uint32_t> CallHistory::aliveAtEnd(uint32_t Number, uint32_t Thread,
+                                           BlockNumber N) {
+  auto Stacks = States.reader().readStacks(N);
+  if (!Stacks)
+    return Stacks.takeError();
+  uint32_t Best = None;
+  for (const ThreadStacks &T : **Stacks) {
+    if (T.Thread != Thread)
+      continue;
+    for (const ThreadStacks::Stack &S : T.Stacks) {
+      uint32_t Inner = Number;
+      // Outer ones have smaller numbers.
+      for (uint32_t At = S.Activation; At >= Number;) {
+        if (At == Number) {
+          // On its own stack rather than on one that a signal put on top.
+          if (Best == None || Inner < Best)
+            Best = Inner;
+          break;
+        }
+        Expected<ActivationRecord> A = States.reader().activation(At);
+        if (!A)
+          return A.takeError();
+        Inner = At;
+        At = A->Parent;
+      }
+    }
+  }
+  return Best;
+}
+
+/// The first block of the thread after After at whose end the activation is not
+/// alive; nothing: there is none. It is alive at the end of After.
+Expected<std::optional<BlockNumber>>
+CallHistory::lastBlock(uint32_t Number, uint32_t Thread, BlockNumber After) {
+  ArrayRef<BlockNumber> Of = States.threads().blocksOf(Thread);
+  size_t Alive = llvm::upper_bound(Of, After) - Of.begin(); // those before are
+  auto IsAlive = [&](size_t I) -> Expected<bool> {
+    Expected<uint32_t> Inner = aliveAtEnd(Number, Thread, Of[I]);
+    if (!Inner)
+      return Inner.takeError();
+    return *Inner != None;
+  };
+  // Most calls are short.
+  size_t Dead = Of.size();
+  for (size_t Step = 1; Alive < Dead; Step *= 2) {
+    size_t Probe = std::min(Alive + Step - 1, Dead - 1);
+    Expected<bool> Lives = IsAlive(Probe);
+    if (!Lives)
+      return Lives.takeError();
+    if (!*Lives) {
+      Dead = Probe;
+      break;
+    }
+    Alive = Probe + 1;
+  }
+  if (Dead == Of.size())
+    return std::nullopt;
+  while (Alive < Dead) {
+    size_t Middle = (Alive + Dead) / 2;
+    Expected<bool> Lives = IsAlive(Middle);
+    if (!Lives)
+      return Lives.takeError();
+    if (*Lives)
+      Alive = Middle + 1;
+    else
+      Dead = Middle;
+  }
+  return Of[Dead];
+}
+
+Expected<std::optional<Timestamp>> CallHistory::returnOf(const Activation &A) {
+  Expected<Place> P = find(A);
+  if (!P)
+    return P.takeError();
+  if (P->node().End != BlockCalls::Never)
+    return P->node().End;
+  uint32_t Number = P->node().Call.Node;
+  if (!Number || P->node().isFirst())
+    return std::nullopt;
+  Expected<std::optional<BlockNumber>> Last =
+      lastBlock(Number, A.Thread, P->Block);
+  if (!Last)
+    return Last.takeError();
+  if (!*Last)
+    return std::nullopt;
+  Expected<std::shared_ptr<const BlockCalls>> Calls = block(**Last);
+  if (!Calls)
+    return Calls.takeError();
+  uint32_t Found = (*Calls)->find(Number);
+  if (Found == None || (*Calls)->node(Found).End == BlockCalls::Never)
+    return std::nullopt;
+  return (*Calls)->node(Found).End;
+}
+
+Error CallHistory::callees(const Activation &A,
+                           function_ref<bool(const Activation &)> Visit,
+                           const Cancellation *Cancel) {
+  Expected<Place> P = find(A);
+  if (!P)
+    return P.takeError();
+  while (!Cancel || !Cancel->Cancelled) {
+    for (uint32_t I = 0; I < P->Calls->size(); ++I) {
+      const BlockCalls::Node &N = P->Calls->node(I);
+      if (N.Parent != P->Node || !N.Created || N.Call.Signal || N.isFirst())
+        continue;
+      Expected<Activation> Callee = describe(N);
+      if (!Callee)
+        return Callee.takeError();
+      // Callee 0: the run ended before its first instruction.
+      if (Callee->Callee && !Visit(*Callee))
+        return Error::success();
+    }
+    uint32_t Number = P->node().Call.Node;
+    if (P->node().End != BlockCalls::Never || !Number)
+      return Error::success();
+    // On to the next block in which it runs itself.
+    Expected<uint32_t> Inner = aliveAtEnd(Number, A.Thread, P->Block);
+    if (!Inner)
+      return Inner.takeError();
+    std::optional<BlockNumber> Next;
+    if (*Inner == None || *Inner == Number) {
+      Next = States.threads().nextBlock(A.Thread, P->Block + 1);
+    } else {
+      Expected<std::optional<BlockNumber>> Last =
+          lastBlock(*Inner, A.Thread, P->Block);
+      if (!Last)
+        return Last.takeError();
+      Next = *Last;
+    }
+    if (!Next)
+      return Error::success();
+    Expected<std::shared_ptr<const BlockCalls>> Calls = block(*Next);
+    if (!Calls)
+      return Calls.takeError();
+    P->Block = *Next;
+    P->Calls = *Calls;
+    P->Node = (*Calls)->find(Number);
+    if (P->Node == None)
+      return Error::success();
+  }
+  return Error::success();
+}
+
+} // namespace chronicle

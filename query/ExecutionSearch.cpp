@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/ExecutionSearch.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+/// Calls Visit for the blocks in which code of the range ran, by the index.
+Error ExecutionSearch::visitBlocks(
+    AddressRange Range, TimeRange When, uint32_t Thread, bool Backward,
+    function_ref<Expected<bool>(BlockNumber)> Visit,
+    const Cancellation *Cancel) const {
+  const TraceReader &Reader = States.reader();
+  if (Range.First > Range.Last || When.First > When.Last ||
+      When.First >= Reader.instructions())
+    return Error::success();
+  Expected<std::vector<uint32_t>> Superblocks =
+      Code.containing(Range.First, Range.Last);
+  if (!Superblocks)
+    return Superblocks.takeError();
+  if (Superblocks->empty())
+    return Error::success();
+  BlockNumber First = Reader.blockAt(When.First);
+  BlockNumber Last =
+      Reader.blockAt(std::min(When.Last, Reader.instructions() - 1));
+
+  ArrayRef<ExecutionPiece> Pieces = Reader.executionPieces();
+  std::vector<bool> Ran;
+  for (size_t I = 0; I < Pieces.size(); ++I) {
+    const ExecutionPiece &P = Pieces[Backward ? Pieces.size() - 1 - I : I];
+    if (P.Last < First || P.First > Last)
+      continue;
+    if (Cancel && Cancel->Cancelled)
+      return Error::success();
+    Expected<std::shared_ptr<const ExecutionRange>> Runs =
+        Reader.readExecutions(P);
+    if (!Runs)
+      return Runs.takeError();
+    Ran.assign(P.Last - P.First + 1, false);
+    for (uint32_t Id : *Superblocks)
+      for (const ExecutionRun &R : (*Runs)->of(Id))
+        for (BlockNumber N = R.First; N <= R.Last; ++N)
+          Ran[N - P.First] = true;
+    for (size_t K = 0; K < Ran.size(); ++K) {
+      size_t At = Backward ? Ran.size() - 1 - K : K;
+      BlockNumber N = P.First + At;
+      if (!Ran[At] || N < First || N > Last)
+        continue;
+      if (Thread && !is_contained(Reader.blocks()[N].Threads, Thread))
+        continue;
+      if (Cancel && Cancel->Cancelled)
+        return Error::success();
+      Expected<bool> More = Visit(N);
+      if (!More)
+        return More.takeError();
+      if (!*More)
+        return Error::success();
+    }
+  }
+  return Error::success();
+}
+
+/// Calls Visit with each execution that has instructions of the range in the
+/// time asked for: Count of them, from First.
+Error ExecutionSearch::walk(
+    BlockNumber N, AddressRange Range, TimeRange When, uint32_t Thread,
+    function_ref<void(const ExecutionWalk::Item &, uint32_t, uint32_t)> Visit)
+    const {
+  Expected<std::shared_ptr<const Block>> B = States.block(N);
+  if (!B)
+    return B.takeError();
+  ExecutionWalk Walk(Code, States.reader(), **B);
+  ExecutionWalk::Item I;
+  while (true) {
+    Expected<bool> More = Walk.next(I);
+    if (!More)
+      return More.takeError();
+    if (!*More || I.Time > When.Last)
+      return Error::success();
+    if (!I.Passed || (Thread && I.Thread != Thread) ||
+        I.Facts->address(0) > Range.Last ||
+        I.Facts->address(I.Passed - 1) < Range.First)
+      continue;
+    uint32_t First = 0, End = I.Passed;
+    while (I.Facts->address(First) < Range.First)
+      ++First;
+    while (End > First && I.Facts->address(End - 1) > Range.Last)
+      --End;
+    while (First < End && I.Time + First < When.First)
+      ++First;
+    while (First < End && I.Time + (End - 1) > When.Last)
+      --End;
+    if (First < End)
+      Visit(I, First, End - First);
+  }
+}
+
+Error ExecutionSearch::find(AddressRange Range, TimeRange When, uint32_t Thread,
+                            bool Backward,
+                            function_ref<bool(const Execution &)> Visit,
+                            const Cancellation *Cancel) const {
+  std::vector<Execution> Found;
+  return visitBlocks(
+      Range, When, Thread, Backward,
+      [&](BlockNumber N) -> Expected<bool> {
+        Found.clear();
+        Error E = walk(
+            N, Range, When, Thread,
+            [&](const ExecutionWalk::Item &I, uint32_t First, uint32_t Count) {
+              for (uint32_t K = First; K < First + Count; ++K)
+                Found.push_back({I.Time + K, I.Thread, I.Facts->address(K)});
+            });
+        if (E)
+          return E;
+        if (Backward)
+          std::reverse(Found.begin(), Found.end());
+        for (const Execution &X : Found)
+          if (!Visit(X))
+            return false;
+        return true;
+      },
+      Cancel);
+}
+
+Expected<uint64_t> ExecutionSearch::count(AddressRange Range, TimeRange When,
+                                          uint32_t Thread,
+                                          const Cancellation *Cancel) const {
+  uint64_t Total = 0;
+  Error E = visitBlocks(
+      Range, When, Thread, /*Backward=*/false,
+      [&](BlockNumber N) -> Expected<bool> {
+        Error E = walk(N, Range, When, Thread,
+                       [&](const ExecutionWalk::Item &, uint32_t,
+                           uint32_t Count) { Total += Count; });
+        if (E)
+          return E;
+        return true;
+      },
+      Cancel);
+  if (E)
+    return E;
+  return Total;
+}
+
+} // namespace chronicle

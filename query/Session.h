@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// A conversation in JSON lines: requests come in, answers go out, several at a
+/// time.
+
+#ifndef CHRONICLE_QUERY_SESSION_H
+#define CHRONICLE_QUERY_SESSION_H
+
+#include "query/Trace.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/ThreadPool.h"
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace chronicle {
+
+/// Takes requests from one thread and answers them on a pool that may serve
+/// other sessions too. Every request gets one final answer, an object with
+/// "done" or "error"; searches give "partial" ones before it, as results come.
+/// Answers are in the order in which they are ready.
+class Session {
+public:
+  /// Takes one line, with its newline; false: nobody reads any more. Called
+  /// from any thread, one at a time.
+  using Output = std::function<bool(llvm::StringRef)>;
+
+  Session(const Trace &T, llvm::ThreadPoolInterface &Pool, Output Out);
+  /// Waits for what is under way.
+  ~Session();
+
+  /// One request, without its newline. Does not wait for the answer.
+  void request(llvm::StringRef Line);
+  /// Answers something that is no request at all.
+  void refuse(llvm::StringRef Code, const llvm::Twine &Message);
+  /// Whether everything is answered.
+  bool idle() const { return UnderWay == 0; }
+  /// Waits until everything is answered.
+  void finish();
+  /// Gives up everything under way: nobody wants the answers.
+  void cancelAll();
+
+  /// Whether any answer was an error.
+  bool hadErrors() const { return Errors; }
+
+private:
+  struct Job;
+  class Partials;
+
+  void answer(llvm::json::Value Id, llvm::json::Object Body);
+  void answerError(llvm::json::Value Id, llvm::StringRef Code,
+                   llvm::StringRef Message);
+  void answerError(llvm::json::Value Id, llvm::Error E);
+  void cancel(const llvm::json::Object &Request, llvm::json::Value Id);
+  void run(Job &J);
+  void watchPartials();
+
+  const Trace &T;
+  llvm::ThreadPoolInterface &Pool;
+  llvm::ThreadPoolTaskGroup Group;
+
+  std::mutex OutputLock;
+  Output Out;
+  bool Gone = false; ///< nobody reads
+
+  std::mutex JobsLock;
+  llvm::StringMap<std::shared_ptr<Job>> Jobs; ///< under way, by id
+  std::vector<std::weak_ptr<Job>> Anonymous;  ///< those without an id
+
+  /// Sends partial results that wait, so that one found early is not held back
+  /// by one that takes long.
+  std::mutex PartialsLock;
+  std::condition_variable PartialsChanged;
+  std::vector<Partials *> Open;
+  bool Ending = false;
+  std::thread Watcher;
+
+  std::atomic<uint64_t> UnderWay{0};
+  std::atomic<bool> Errors{false};
+};
+
+} // namespace chronicle
+
+#endif

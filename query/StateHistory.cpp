@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/StateHistory.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+/// What a hash table's entry and its page cost, about.
+static constexpr uint64_t PageCost = PageSize + 48;
+
+BlockHistory::BlockHistory(const TraceReader &Reader, Block Decoded,
+                           std::vector<ReplayMemory::SharedRange> Shared,
+                           std::atomic<uint64_t> &Total)
+    : Reader(Reader), B(std::move(Decoded)), Total(Total) {
+  auto Start = std::make_unique<Checkpoint>();
+  Start->Position.Time = B.First;
+  Start->Position.OpaqueLeft = B.Opaque.size();
+  Start->Shared = std::move(Shared);
+  Checkpoints.push_back(std::move(Start));
+  uint64_t Size = sizeof(*this) + B.Symbols.capacity() * 4 +
+                  B.Events.capacity() * sizeof(Event) + B.Opaque.size();
+  for (const Event &E : B.Events)
+    Size += E.Payload.size();
+  grow(Size);
+}
+
+BlockHistory::~BlockHistory() { Total -= Bytes; }
+
+void BlockHistory::grow(uint64_t By) {
+  Bytes += By;
+  Total += By;
+}
+
+size_t BlockHistory::checkpoints() const {
+  std::lock_guard<std::mutex> Guard(Lock);
+  return Checkpoints.size();
+}
+
+const Checkpoint &BlockHistory::checkpoint(size_t I) const {
+  std::lock_guard<std::mutex> Guard(Lock);
+  return *Checkpoints[I];
+}
+
+size_t BlockHistory::checkpointBefore(Timestamp T) const {
+  std::lock_guard<std::mutex> Guard(Lock);
+  auto It = partition_point(
+      Checkpoints, [&](const auto &C) { return C->Position.Time <= T; });
+  return It == Checkpoints.begin() ? 0 : It - Checkpoints.begin() - 1;
+}
+
+bool BlockHistory::complete() const {
+  std::lock_guard<std::mutex> Guard(Lock);
+  return Complete;
+}
+
+bool BlockHistory::addCheckpoint(size_t After, const BlockReplayer &Replayer,
+                                 const ReplayMemory &Memory) {
+  auto New = std::make_unique<Checkpoint>();
+  New->Position = Replayer.save();
+  New->Shared = Memory.sharedRanges().vec();
+  for (const ReplayFrame *Frame : Memory.dirtyFrames()) {
+    Checkpoint::Change C;
+    C.Page = std::make_unique<PageBytes>();
+    std::memcpy(C.Page->data(), Frame->Bytes, PageSize);
+    for (unsigned W = 0; W < GranuleWords; ++W) {
+      C.Granules[W] = 0;
+      for (unsigned I = 0; I < 64; ++I)
+        C.Granules[W] |= uint64_t(Frame->Dirty[W * 64 + I]) << I;
+    }
+    C.Zeroed = Frame->Zeroed;
+    New->Changes.try_emplace(Frame->Number, std::move(C));
+  }
+  const uint64_t Size = sizeof(Checkpoint) +
+                        New->Changes.size() * (PageCost + 80) +
+                        New->Position.States.size() * sizeof(GuestState) +
+                        New->Shared.size() * sizeof(ReplayMemory::SharedRange);
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (Complete || Checkpoints.size() != After + 1)
+    return false;
+  Complete = New->Position.Execution == B.Symbols.size() &&
+             New->Position.NextEvent == B.Events.size();
+  Checkpoints.push_back(std::move(New));
+  grow(Size);
+  return true;
+}
+
+Expected<bool> BlockHistory::readFrame(FrameNumber Frame, size_t I,
+                                       uint8_t *Page, bool Keep) {
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    for (size_t C = I; C > 0; --C) {
+      auto It = Checkpoints[C]->Changes.find(Frame);
+      if (It == Checkpoints[C]->Changes.end())
+        continue;
+      std::memcpy(Page, It->second.Page->data(), PageSize);
+      return true;
+    }
+    auto It = Pages.find(Frame);
+    if (It != Pages.end()) {
+      if (It->second)
+        std::memcpy(Page, It->second->data(), PageSize);
+      return It->second != nullptr;
+    }
+  }
+  TracePages Source(Reader);
+  Expected<bool> Existed = Source.readFrame(Frame, B.Number, Page);
+  if (!Existed || !Keep)
+    return Existed;
+  std::unique_ptr<PageBytes> Copy;
+  if (*Existed) {
+    Copy = std::make_unique<PageBytes>();
+    std::memcpy(Copy->data(), Page, PageSize);
+  }
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (Pages.try_emplace(Frame, std::move(Copy)).second)
+    grow(*Existed ? PageCost : 48);
+  return Existed;
+}
+
+Expected<bool> HistoryPages::readFrame(FrameNumber Frame, BlockNumber N,
+                                       uint8_t *Page) {
+  if (N != History->block().Number)
+    return Fallback.readFrame(Frame, N, Page);
+  return History->readFrame(Frame, Start, Page, /*Keep=*/true);
+}
+
+void HistoryPages::visitFrames(FrameNumber First, FrameNumber Last,
+                               function_ref<void(FrameNumber)> Visit) {
+  Fallback.visitFrames(First, Last, Visit);
+}
+
+} // namespace chronicle

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// What is kept about a block that was asked about: itself, the pages replay
+/// needed, and checkpoints inside it.
+
+#ifndef CHRONICLE_QUERY_STATEHISTORY_H
+#define CHRONICLE_QUERY_STATEHISTORY_H
+
+#include "query/BlockReplayer.h"
+#include "query/TracePages.h"
+#include <atomic>
+#include <mutex>
+
+namespace chronicle {
+
+using PageBytes = std::array<uint8_t, PageSize>;
+
+/// A moment inside a block from which replay can go on, and what happened to
+/// memory since the checkpoint before it (or the start of the block).
+struct Checkpoint {
+  struct Change {
+    std::unique_ptr<PageBytes> Page; ///< as it is now
+    uint64_t Granules[GranuleWords]; ///< written since
+    bool Zeroed;                     ///< became zero since, before the writes
+  };
+  ReplayPosition Position;
+  llvm::DenseMap<FrameNumber, Change> Changes;
+  std::vector<ReplayMemory::SharedRange> Shared;
+};
+
+/// One block. Grows while it is used; bytes() says how large it is. May be used
+/// from several threads at once.
+class BlockHistory {
+public:
+  /// Total is kept up to date with the bytes of all that share it.
+  BlockHistory(const TraceReader &Reader, Block Decoded,
+               std::vector<ReplayMemory::SharedRange> Shared,
+               std::atomic<uint64_t> &Total);
+  ~BlockHistory();
+  BlockHistory(const BlockHistory &) = delete;
+  BlockHistory &operator=(const BlockHistory &) = delete;
+
+  const Block &block() const { return B; }
+  Timestamp endTime() const { return B.First + B.Instructions; }
+
+  /// Checkpoint 0 is the start of the block, before its first event.
+  size_t checkpoints() const;
+  const Checkpoint &checkpoint(size_t I) const;
+  /// The last one at or before T.
+  size_t checkpointBefore(Timestamp T) const;
+  /// Whether the last one is the end of the block, after its last event.
+  bool complete() const;
+  /// Adds one if the last is still number After. Memory has the writes since
+  /// that one as dirty.
+  bool addCheckpoint(size_t After, const BlockReplayer &Replayer,
+                     const ReplayMemory &Memory);
+
+  /// The frame at checkpoint I; false: never written. Keep: another replay will
+  /// probably want it too.
+  llvm::Expected<bool> readFrame(FrameNumber Frame, size_t I, uint8_t *Page,
+                                 bool Keep);
+
+  uint64_t bytes() const { return Bytes; }
+
+private:
+  void grow(uint64_t By);
+
+  const TraceReader &Reader;
+  const Block B;
+  std::atomic<uint64_t> &Total;
+  std::atomic<uint64_t> Bytes = 0;
+  mutable std::mutex Lock;
+  std::vector<std::unique_ptr<const Checkpoint>> Checkpoints;
+  bool Complete = false;
+  /// At the start of the block; null: never written.
+  llvm::DenseMap<FrameNumber, std::unique_ptr<PageBytes>> Pages;
+};
+
+/// The memory of a block's replay that starts at one of its checkpoints.
+class HistoryPages : public PageSource {
+public:
+  explicit HistoryPages(const TraceReader &Reader) : Fallback(Reader) {}
+  void setStart(BlockHistory &H, size_t Checkpoint) {
+    History = &H;
+    Start = Checkpoint;
+  }
+  llvm::Expected<bool> readFrame(FrameNumber Frame, BlockNumber N,
+                                 uint8_t *Page) override;
+  void visitFrames(FrameNumber First, FrameNumber Last,
+                   llvm::function_ref<void(FrameNumber)> Visit) override;
+
+private:
+  TracePages Fallback;
+  BlockHistory *History = nullptr;
+  size_t Start = 0;
+};
+
+} // namespace chronicle
+
+#endif

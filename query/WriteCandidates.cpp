@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/WriteCandidates.h"
+#include "query/TracePages.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+bool WatchedFrames::Frame::covers(const uint64_t Written[GranuleWords]) const {
+  for (unsigned W = 0; W < GranuleWords; ++W)
+    if (Granules[W] & Written[W])
+      return true;
+  return false;
+}
+
+void WatchedFrames::add(const TraceReader &Reader, uint64_t FirstPage,
+                        uint64_t LastPage, FrameNumber First,
+                        AddressRange Range, BlockNumber Since,
+                        BlockNumber Until) {
+  TracePages(Reader).visitFrames(
+      First, First + (LastPage - FirstPage), [&](FrameNumber Number) {
+        const uint64_t Address = (FirstPage + (Number - First)) * PageSize;
+        const uint64_t From = std::max(Range.First, Address) - Address,
+                       To = std::min(Range.Last, Address + PageSize - 1) -
+                            Address;
+        WatchedFrames::Frame F{Number, {}, Since, Until};
+        for (uint64_t G = From / GranuleSize; G <= To / GranuleSize; ++G)
+          F.Granules[G / 64] |= uint64_t(1) << G % 64;
+        Frames.push_back(F);
+      });
+}
+
+WatchedFrames::WatchedFrames(const TraceReader &Reader, const MapHistory &Maps,
+                             AddressRange Range) {
+  const uint64_t FirstPage = Range.First / PageSize,
+                 LastPage = Range.Last / PageSize;
+  add(Reader, FirstPage, LastPage, FirstPage, Range, 0, ~BlockNumber(0));
+  for (const MapHistory::SharedStay &S : Maps.sharedStays()) {
+    if (S.First > LastPage || S.Last < FirstPage)
+      continue;
+    const uint64_t From = std::max(S.First, FirstPage),
+                   To = std::min(S.Last, LastPage);
+    add(Reader, From, To, S.Frame + (From - S.First), Range, S.Since, S.Until);
+    Moves.push_back(S.Since);
+    if (S.Until != ~BlockNumber(0))
+      Moves.push_back(S.Until);
+  }
+  llvm::stable_sort(Frames, [](const Frame &A, const Frame &B) {
+    return A.Number < B.Number;
+  });
+  llvm::sort(Moves);
+  Moves.erase(llvm::unique(Moves), Moves.end());
+}
+
+bool WatchedFrames::movesIn(BlockNumber N) const {
+  return std::binary_search(Moves.begin(), Moves.end(), N);
+}
+
+const WatchedFrames::Frame *WatchedFrames::find(FrameNumber Number,
+                                                BlockNumber N) const {
+  auto It = partition_point(Frames,
+                            [&](const Frame &F) { return F.Number < Number; });
+  for (; It != Frames.end() && It->Number == Number; ++It)
+    if (It->Since <= N && N <= It->Until)
+      return &*It;
+  return nullptr;
+}
+
+WriteCandidates::WriteCandidates(const TraceReader &Reader,
+                                 const WatchedFrames &Watched,
+                                 BlockNumber First, BlockNumber Last,
+                                 bool Backward)
+    : Reader(Reader), Backward(Backward), Queue(Later{Backward}) {
+  for (const WatchedFrames::Frame &F : Watched.frames()) {
+    Place P;
+    P.Frame = &F;
+    P.First = std::max(First, F.Since);
+    P.Last = std::min(Last, F.Until);
+    if (P.First > P.Last)
+      continue;
+    ArrayRef<PageChunkEntry> All = Reader.pageChunksOf(F.Number);
+    auto From = partition_point(
+        All, [&](const PageChunkEntry &E) { return E.Last < P.First; });
+    auto To = partition_point(
+        All, [&](const PageChunkEntry &E) { return E.First <= P.Last; });
+    if (From >= To)
+      continue;
+    P.Chunks = ArrayRef<PageChunkEntry>(From, To);
+    Places.push_back(std::move(P));
+  }
+  for (size_t I = 0; I < Places.size(); ++I)
+    enqueue(I);
+  for (BlockNumber N : Watched.moves())
+    if (N >= First && N <= Last)
+      Moves.push_back(N);
+  if (!Backward)
+    std::reverse(Moves.begin(), Moves.end());
+}
+
+/// A chunk that is not looked into stands in the queue as what it may have at
+/// best, so that only those are read whose turn comes.
+void WriteCandidates::enqueue(size_t I) {
+  Place &P = Places[I];
+  if (!P.Blocks.empty()) {
+    Queue.push({P.Blocks.back(), I});
+    return;
+  }
+  while (!P.Chunks.empty()) {
+    const PageChunkEntry &E = Backward ? P.Chunks.back() : P.Chunks.front();
+    if (P.Frame->covers(E.Granules)) {
+      Queue.push(
+          {Backward ? std::min(E.Last, P.Last) : std::max(E.First, P.First),
+           I});
+      return;
+    }
+    P.Chunks = Backward ? P.Chunks.drop_back() : P.Chunks.drop_front();
+  }
+}
+
+Error WriteCandidates::open(Place &P) {
+  const PageChunkEntry &E = Backward ? P.Chunks.back() : P.Chunks.front();
+  P.Chunks = Backward ? P.Chunks.drop_back() : P.Chunks.drop_front();
+  Expected<PageChunk> Chunk = Reader.readPageChunk(E);
+  if (!Chunk)
+    return Chunk.takeError();
+  for (const PageDelta &D : Chunk->Deltas) {
+    if (D.Block < P.First || D.Block > P.Last ||
+        (D.Kind == GranulesDelta && !P.Frame->covers(D.Granules)))
+      continue;
+    if (P.Blocks.empty() || P.Blocks.back() != D.Block)
+      P.Blocks.push_back(D.Block);
+  }
+  if (!Backward)
+    std::reverse(P.Blocks.begin(), P.Blocks.end());
+  return Error::success();
+}
+
+Expected<std::optional<BlockNumber>> WriteCandidates::next() {
+  auto IsNew = [&](BlockNumber N) { return !Previous || N != *Previous; };
+  while (!Queue.empty() || !Moves.empty()) {
+    const bool MoveIsNext =
+        !Moves.empty() &&
+        (Queue.empty() || (Backward ? Moves.back() >= Queue.top().Block
+                                    : Moves.back() <= Queue.top().Block));
+    BlockNumber Found;
+    if (MoveIsNext) {
+      Found = Moves.back();
+      Moves.pop_back();
+    } else {
+      Item Top = Queue.top();
+      Queue.pop();
+      Place &P = Places[Top.Place];
+      if (P.Blocks.empty()) {
+        if (Error E = open(P))
+          return E;
+        enqueue(Top.Place);
+        continue;
+      }
+      Found = P.Blocks.back();
+      P.Blocks.pop_back();
+      enqueue(Top.Place);
+    }
+    if (!IsNew(Found))
+      continue;
+    Previous = Found;
+    return Found;
+  }
+  return std::nullopt;
+}
+
+} // namespace chronicle

@@ -100,13 +100,21 @@ Error StreamDecoder::decode(const RingChunk &Chunk) {
 void StreamDecoder::followSets(CallTracker &Running, const SlotFact *Facts,
                                unsigned Count, unsigned Sets,
                                const uint8_t *Slots, Timestamp T) {
+  const SlotFact *Last = nullptr;
+  auto Follow = [&] {
+    if (Last && Last->Reason == CH_STACK_ELSEWHERE)
+      Running.set(endian::read64le(Slots + Last->FirstSlot * CH_SLOT_SIZE), T);
+  };
   for (const SlotFact *F = Facts; F != Facts + Count && Sets; ++F) {
     if (F->Kind != SlotKind::StackPointer)
       continue;
     --Sets;
-    if (F->Reason == CH_STACK_ELSEWHERE)
-      Running.set(endian::read64le(Slots + F->FirstSlot * CH_SLOT_SIZE), T);
+    // Of an instruction's sets the last counts: replay sees no other.
+    if (Last && Last->Instruction != F->Instruction)
+      Follow();
+    Last = F;
   }
+  Follow();
 }
 
 /// An execution that may be more to the call stack than a move of the stack

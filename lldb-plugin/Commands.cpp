@@ -100,8 +100,9 @@ Error load(SBDebugger Debugger, Arguments Words,
     return createStringError("which trace? name the file that 'chronicle "
                              "record' wrote");
   std::vector<std::string> Warnings;
+  std::string StopText;
   Expected<std::shared_ptr<LoadedTrace>> L =
-      LoadedTrace::load(Debugger, Path, At, Warnings);
+      LoadedTrace::load(Debugger, Path, At, Warnings, StopText);
   if (!L)
     return L.takeError();
   // LLDB goes on backward after a reverse continue until somebody resets it.
@@ -115,9 +116,7 @@ Error load(SBDebugger Debugger, Arguments Words,
     Result.AppendWarning(T.reader().truncated().str().c_str());
   print(Result, formatv("Loaded {0}: {1} instructions, now at {2}.\n", Path,
                         T.instructions(), (*L)->position().Time));
-  // With nobody handling events, nobody shows where the process is.
-  if (!Debugger.GetAsync())
-    Debugger.GetCommandInterpreter().HandleCommand("process status", Result);
+  print(Result, StopText);
   return Error::success();
 }
 
@@ -131,7 +130,8 @@ std::string endText(const TraceReader &Reader) {
     return formatv("exited with status {0}", Code);
   if ((Reason == "signal" || Reason == "killed") && Code) {
     const char *Name = sigabbrev_np(int(Code));
-    return formatv("died of SIG{0}", Name ? Name : std::to_string(Code).c_str());
+    return formatv("died of SIG{0}",
+                   Name ? Name : std::to_string(Code).c_str());
   }
   return Reason;
 }
@@ -145,8 +145,8 @@ Error info(SBDebugger Debugger, Arguments Words,
   std::string Program;
   if (const json::Array *List = Reader.run().getArray("arguments"))
     for (const json::Value &Word : *List)
-      Program += (Program.empty() ? "" : " ") +
-                 Word.getAsString().value_or("").str();
+      Program +=
+          (Program.empty() ? "" : " ") + Word.getAsString().value_or("").str();
   print(Result,
         formatv("trace:        {0}\n"
                 "program:      {1}\n"
@@ -154,9 +154,8 @@ Error info(SBDebugger Debugger, Arguments Words,
                 "end:          {3}\n"
                 "instructions: {4}\n"
                 "now:          {5}, thread {6}\n",
-                Reader.path(),
-                Reader.run().getString("program").value_or(""), Program,
-                endText(Reader), Reader.instructions(),
+                Reader.path(), Reader.run().getString("program").value_or(""),
+                Program, endText(Reader), Reader.instructions(),
                 (*L)->position().Time, (*L)->position().Thread));
   return Error::success();
 }
@@ -184,8 +183,8 @@ Error goTo(SBDebugger Debugger, Arguments Words,
   if (Words.size() != 1)
     return createStringError("where to? give a timestamp, start, end, crash, "
                              "or +n or -n instructions from now");
-  Expected<Timestamp> Time =
-      parseMoment(Words[0], (*L)->position().Time, (*L)->trace().instructions());
+  Expected<Timestamp> Time = parseMoment(Words[0], (*L)->position().Time,
+                                         (*L)->trace().instructions());
   if (!Time)
     return Time.takeError();
   (*L)->jump(Debugger, *Time, 0, formatv("at time {0}", *Time), Result);
@@ -199,8 +198,7 @@ Error reverseContinue(SBDebugger Debugger, Arguments Words,
     return L.takeError();
   if (!Words.empty())
     return createStringError("reverse-continue takes no arguments");
-  Debugger.GetCommandInterpreter().HandleCommand("process continue --reverse",
-                                                 Result);
+  runReverse(Debugger, Result);
   return Error::success();
 }
 
@@ -210,7 +208,8 @@ Error reverseStepInstruction(SBDebugger Debugger, Arguments Words,
   if (!L)
     return L.takeError();
   uint64_t Count = 1;
-  if (Words.size() > 1 || (Words.size() == 1 && Words[0].getAsInteger(0, Count)))
+  if (Words.size() > 1 ||
+      (Words.size() == 1 && Words[0].getAsInteger(0, Count)))
     return createStringError("reverse-stepi takes a count of instructions");
   Position Here = (*L)->position();
   TimeTravel Way((*L)->trace());
@@ -312,34 +311,35 @@ Error lastWrite(SBDebugger Debugger, Arguments Words,
   const Trace &T = (*L)->trace();
   Timestamp Here = (*L)->position().Time;
   std::optional<Write> Found;
-  if (Error E = T.writes(*Range, {0, Here}, /*Backward=*/true,
-                         [&](const Write &W) {
-                           if (W.By == Writer::Instruction && W.Time >= Here)
-                             return true;
-                           Found = W;
-                           return false;
-                         }))
+  if (Error E =
+          T.writes(*Range, {0, Here}, /*Backward=*/true, [&](const Write &W) {
+            if (W.By == Writer::Instruction && W.Time >= Here)
+              return true;
+            Found = W;
+            return false;
+          }))
     return E;
   if (!Found)
     return createStringError(
         formatv("nothing wrote {0:x}..{1:x} before time {2}", Range->First,
                 Range->Last, Here));
-  print(Result,
-        formatv("time {0}, thread {1}: {2}{3}\n  {4:x}, {5} bytes: {6} -> {7}\n",
-                Found->Time, Found->Thread, writerName(Found->By),
-                Found->By == Writer::Instruction
-                    ? formatv(" {0:x}{1}", Found->Pc,
-                              placeOf(T, Found->Pc, Found->Time))
-                          .str()
-                    : "",
-                Found->Address, Found->New.size(), valueText(Found->Old),
-                valueText(Found->New)));
+  print(
+      Result,
+      formatv("time {0}, thread {1}: {2}{3}\n  {4:x}, {5} bytes: {6} -> {7}\n",
+              Found->Time, Found->Thread, writerName(Found->By),
+              Found->By == Writer::Instruction
+                  ? formatv(" {0:x}{1}", Found->Pc,
+                            placeOf(T, Found->Pc, Found->Time))
+                        .str()
+                  : "",
+              Found->Address, Found->New.size(), valueText(Found->Old),
+              valueText(Found->New)));
   if (!Jump)
     return Error::success();
   // Before the write: what led to it is still to be seen.
-  Timestamp Before =
-      Found->By == Writer::Instruction || !Found->Time ? Found->Time
-                                                       : Found->Time - 1;
+  Timestamp Before = Found->By == Writer::Instruction || !Found->Time
+                         ? Found->Time
+                         : Found->Time - 1;
   (*L)->jump(Debugger, Before, Found->Thread,
              formatv("before the write at time {0}", Found->Time), Result);
   return Error::success();

@@ -110,9 +110,8 @@ std::string GdbSession::answerState(StringRef Packet) {
   auto [Numbers, Suffix] = Rest.split(';');
   uint32_t Thread = QueryThread ? QueryThread : Travel.position().Thread;
   if (Suffix.consume_front("thread:"))
-    if (uint32_t Named = threadNumber(Suffix.take_until([](char C) {
-          return C == ';';
-        })))
+    if (uint32_t Named =
+            threadNumber(Suffix.take_until([](char C) { return C == ';'; })))
       Thread = Named;
   switch (Packet[0]) {
   case '?':
@@ -179,7 +178,8 @@ std::string GdbSession::answerMemory(StringRef Packet, bool Binary) {
   // What wraps around the end of the address space ends there.
   if (Address + (Length - 1) < Address)
     Length = -Address;
-  Expected<MemoryContents> M = T.memory(Address, Length, Travel.position().Time);
+  Expected<MemoryContents> M =
+      T.memory(Address, Length, Travel.position().Time);
   if (!M)
     return failure(M.takeError());
   uint64_t Readable = 0;
@@ -224,7 +224,8 @@ std::string GdbSession::answerBreakpoint(StringRef Packet) {
 namespace {
 struct ResumeAction {
   bool Step = false, Backward = false, Others = true;
-  StringRef Thread; ///< that steps, as the debugger calls it; empty: present one
+  StringRef
+      Thread; ///< that steps, as the debugger calls it; empty: present one
 };
 } // namespace
 

@@ -14,9 +14,9 @@
 namespace chronicle {
 
 /// Serves one debugger over one connected socket. Everything that would change
-/// the run is refused. Only one thread may be in serve(); jumpNext(), position()
-/// may be called from others meanwhile. A packet costs what the question behind
-/// it costs (query/Trace.h), a resume a few searches by index.
+/// the run is refused. Only one thread may be in serve(); jumpNext(),
+/// position() may be called from others meanwhile. A packet costs what the
+/// question behind it costs (query/Trace.h), a resume a few searches by index.
 class GdbSession {
 public:
   /// Neither is owned.

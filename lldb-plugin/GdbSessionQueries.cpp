@@ -72,11 +72,10 @@ std::string GdbSession::answerSupported() {
 }
 
 std::string GdbSession::answerQuery(StringRef Packet) {
-  StringRef Name = Packet.take_until([](char C) {
-    return C == ':' || C == ',' || C == ';';
-  });
-  StringRef Rest = Packet.drop_front(Name.size()).drop_front(
-      Packet.size() > Name.size() ? 1 : 0);
+  StringRef Name = Packet.take_until(
+      [](char C) { return C == ':' || C == ',' || C == ';'; });
+  StringRef Rest = Packet.drop_front(Name.size())
+                       .drop_front(Packet.size() > Name.size() ? 1 : 0);
   if (Name == "qSupported")
     return answerSupported();
   if (Name == "QStartNoAckMode") {
@@ -192,7 +191,7 @@ Expected<std::string> GdbSession::librariesDocument() {
   // The first is the program.
   for (const LinkedModule &M : drop_begin(*Modules, !Modules->empty()))
     Result += formatv("<library name=\"{0}\" lm=\"{1:x}\" l_addr=\"{2:x}\" "
-                      "l_ld=\"{3:x}\"/>",
+                      "l_ld=\"{3:x}\" lmid=\"0x0\"/>",
                       quoted(M.Name), M.Entry, M.Bias, M.Dynamic);
   return Result + "</library-list-svr4>";
 }

@@ -48,7 +48,7 @@ Expected<Timestamp> parseMoment(StringRef Text, Timestamp Now, Timestamp End) {
 
 Expected<std::shared_ptr<LoadedTrace>>
 LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
-                  std::vector<std::string> &Warnings) {
+                  std::vector<std::string> &Warnings, std::string &StopText) {
   Expected<std::unique_ptr<Trace>> Opened = Trace::open(Path);
   if (!Opened)
     return Opened.takeError();
@@ -60,7 +60,8 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
   if (!Start)
     return Start.takeError();
 
-  std::string Program = T.reader().run().getString("program").value_or("").str();
+  std::string Program =
+      T.reader().run().getString("program").value_or("").str();
   if (!sys::fs::exists(Program)) {
     Warnings.push_back(formatv(
         "{0}, the recorded program, is not there: no symbols of it", Program));
@@ -92,15 +93,27 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
   }).detach();
 
   Debugger.SetSelectedTarget(Target);
-  lldb::SBListener Listener = Debugger.GetListener();
-  std::string Url = "fd://" + std::to_string(Pair[0]);
-  Result->Process =
-      Target.ConnectRemote(Listener, Url.c_str(), "gdb-remote", Failed);
-  if (Failed.Fail()) {
+  // By LLDB's own command, because it waits for the first stop where commands
+  // are run one after the other: SBTarget::ConnectRemote leaves that stop to
+  // whoever handles events, who may still be at it when the next command moves
+  // the process.
+  lldb::SBCommandReturnObject Connected;
+  std::string Connect =
+      "process connect --plugin gdb-remote fd://" + std::to_string(Pair[0]);
+  Debugger.GetCommandInterpreter().HandleCommand(Connect.c_str(), Connected);
+  if (!Connected.Succeeded()) {
     shutdown(Result->Socket, SHUT_RDWR);
     Debugger.DeleteTarget(Target);
-    return createStringError(Failed.GetCString());
+    return createStringError(Connected.GetError());
   }
+  if (const char *Output = Connected.GetOutput())
+    StopText = Output;
+  Result->Process = Target.GetProcess();
+  // LLDB would pass the signal it stopped for to the program, which cannot be
+  // done backward, and need not be: all that were delivered are recorded.
+  lldb::SBUnixSignals Signals = Result->Process.GetUnixSignals();
+  for (int I = 0, N = Signals.GetNumSignals(); I < N; ++I)
+    Signals.SetShouldSuppress(Signals.GetSignalAtIndex(I), true);
   std::lock_guard<std::mutex> Guard(RegistryLock);
   registry()[Result->Process.GetUniqueID()] = Result;
   return Result;
@@ -120,14 +133,27 @@ std::shared_ptr<LoadedTrace> LoadedTrace::of(lldb::SBDebugger Debugger) {
   return It == registry().end() ? nullptr : It->second.lock();
 }
 
+void runReverse(lldb::SBDebugger Debugger,
+                lldb::SBCommandReturnObject &Result) {
+  // Into an object of its own: LLDB empties the one it is given.
+  lldb::SBCommandReturnObject Continued;
+  Debugger.GetCommandInterpreter().HandleCommand("process continue --reverse",
+                                                 Continued);
+  if (const char *Output = Continued.GetOutput())
+    Result.PutCString(Output);
+  if (Continued.Succeeded())
+    Result.SetStatus(Continued.GetStatus());
+  else
+    Result.SetError(Continued.GetError());
+}
+
 void LoadedTrace::jump(lldb::SBDebugger Debugger, Timestamp Time,
                        uint32_t Thread, std::string Description,
                        lldb::SBCommandReturnObject &Result) {
   Session->jumpNext(Time, Thread, std::move(Description));
-  // LLDB only believes that time has passed if it let the process run. Backward,
-  // because that discards whatever its threads were about to do.
-  Debugger.GetCommandInterpreter().HandleCommand("process continue --reverse",
-                                                 Result);
+  // LLDB only believes that time has passed if it let the process run.
+  // Backward, because that discards whatever its threads were about to do.
+  runReverse(Debugger, Result);
 }
 
 } // namespace chronicle

@@ -18,10 +18,11 @@ class LoadedTrace {
 public:
   /// Opens the trace, makes a target from the recorded program and connects a
   /// process to it, stopped at At: start, end, crash (the same as end) or a
-  /// timestamp. Warnings get sentences about files that are not those recorded.
+  /// timestamp. Warnings get sentences about files that are not those recorded,
+  /// StopText what LLDB says of the stop, if it says it at once.
   static llvm::Expected<std::shared_ptr<LoadedTrace>>
   load(lldb::SBDebugger Debugger, llvm::StringRef Path, llvm::StringRef At,
-       std::vector<std::string> &Warnings);
+       std::vector<std::string> &Warnings, std::string &StopText);
   /// Of the debugger's selected target's process; null: not one of ours.
   static std::shared_ptr<LoadedTrace> of(lldb::SBDebugger Debugger);
   ~LoadedTrace();
@@ -43,6 +44,9 @@ private:
   int Socket = -1; ///< the session's end
   lldb::SBProcess Process;
 };
+
+/// `process continue --reverse`, adding what it prints.
+void runReverse(lldb::SBDebugger Debugger, lldb::SBCommandReturnObject &Result);
 
 /// A moment as people write it: a number, start, end, crash, or +n and -n from
 /// where they are.

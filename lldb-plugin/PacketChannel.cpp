@@ -85,10 +85,9 @@ Expected<std::optional<std::string>> PacketChannel::read() {
     }
     std::string Body = Received.substr(1, End - 1);
     uint8_t Sum = 0;
-    bool Right = !StringRef(Received)
-                      .substr(End + 1, 2)
-                      .getAsInteger(16, Sum) &&
-                 Sum == sumOf(Body);
+    bool Right =
+        !StringRef(Received).substr(End + 1, 2).getAsInteger(16, Sum) &&
+        Sum == sumOf(Body);
     Received.erase(0, End + 3);
     if (Acknowledges)
       if (Error E = send(Right ? "+" : "-"))

@@ -15,9 +15,8 @@ static constexpr unsigned MostModules = 4096;
 static constexpr size_t LongestName = 4096;
 
 /// Whatever of the range is mapped from its start on.
-static Expected<std::vector<uint8_t>> readUpTo(const Trace &T, uint64_t Address,
-                                               uint64_t Length,
-                                               Timestamp Time) {
+static Expected<std::vector<uint8_t>>
+readUpTo(const Trace &T, uint64_t Address, uint64_t Length, Timestamp Time) {
   Expected<MemoryContents> M = T.memory(Address, Length, Time);
   if (!M)
     return M.takeError();
@@ -58,9 +57,8 @@ static uint64_t auxiliaryValue(ArrayRef<uint8_t> Vector, uint64_t Type) {
 }
 
 /// Where the program's dynamic section says the linker keeps its list.
-static Expected<uint64_t> debugStructure(const Trace &T,
-                                         ArrayRef<uint8_t> Vector,
-                                         Timestamp Time) {
+static Expected<uint64_t>
+debugStructure(const Trace &T, ArrayRef<uint8_t> Vector, Timestamp Time) {
   uint64_t Headers = auxiliaryValue(Vector, AT_PHDR);
   uint64_t Count = std::min<uint64_t>(auxiliaryValue(Vector, AT_PHNUM), 256);
   Expected<std::vector<uint8_t>> Table =

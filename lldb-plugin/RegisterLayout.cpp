@@ -27,9 +27,7 @@ constexpr const char *Linux = "org.gnu.gdb.i386.linux";
 constexpr const char *Segments = "org.gnu.gdb.i386.segments";
 constexpr const char *Avx = "org.gnu.gdb.i386.avx";
 
-unsigned stackTop(const Registers &R) {
-  return R.word(CH_OFFSET_FTOP) & 7;
-}
+unsigned stackTop(const Registers &R) { return R.word(CH_OFFSET_FTOP) & 7; }
 
 /// Valgrind keeps the x87 stack as doubles; this is what fstp would store.
 Value x87Value(const Registers &R, unsigned FromTop) {
@@ -77,9 +75,9 @@ public:
     for (auto [Name, Offset] : General) {
       StringRef N = Name;
       word(Core, Name, 8,
-           N == "rip"                  ? "code_ptr"
+           N == "rip"                 ? "code_ptr"
            : N == "rsp" || N == "rbp" ? "data_ptr"
-                                       : "int64",
+                                      : "int64",
            [Offset = Offset](const Registers &R) { return R.word(Offset); });
     }
     word(Core, "eflags", 4, "i386_eflags",

@@ -20,7 +20,7 @@ struct Position {
 };
 
 enum class StopKind {
-  Step,        ///< what was asked for was done
+  Step, ///< what was asked for was done
   Breakpoint,
   Watchpoint,
   Begin,       ///< nothing was recorded before this
@@ -69,9 +69,8 @@ private:
     Position Where;
     Stop What;
   };
-  llvm::Expected<std::optional<Hit>> searchForward(Timestamp From,
-                                                   Timestamp Until,
-                                                   const Cancellation &Cancel);
+  llvm::Expected<std::optional<Hit>>
+  searchForward(Timestamp From, Timestamp Until, const Cancellation &Cancel);
   llvm::Expected<std::optional<Hit>> searchBackward(const Cancellation &Cancel);
   llvm::Expected<Stop> goToEnd();
   bool breakpointHere() const;

@@ -286,16 +286,15 @@ Error BlockCallsBuilder::followExit(const ExecutionWalk::Item &I,
     // end; what earlier ones gave, from where it is after their instruction.
     for (uint32_t K = 0; K < X.Stack.Base; ++K) {
       const CodeFacts::StackSet &Set = I.Facts->stackSets()[K];
-      if (!Set.Elsewhere)
+      if (!Set.Elsewhere || K + 1 == X.Stack.Base ||
+          I.Facts->stackSets()[K + 1].Instruction == Set.Instruction)
         continue;
       Timestamp When = I.Time + Set.Instruction + 1;
-      if (K + 1 < X.Stack.Base && When < After) {
-        Expected<uint64_t> To = stackPointerAt(I, When);
-        if (!To)
-          return To.takeError();
-        Calls.set(*To, When);
-        update(I.Thread, Calls, When);
-      }
+      Expected<uint64_t> To = stackPointerAt(I, When);
+      if (!To)
+        return To.takeError();
+      Calls.set(*To, When);
+      update(I.Thread, Calls, When);
     }
     Expected<uint64_t> Last = stackPointerAt(I, After);
     if (!Last)

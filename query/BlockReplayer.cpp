@@ -400,7 +400,7 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
 /// Runs whole superblocks as long as nothing is special: no event, no stop
 /// inside, nothing unexpected. Whatever stops it is left to execute().
 void BlockReplayer::runPlain(Timestamp T) {
-  if (Inside || !Pending.empty() || Current == 0)
+  if (Inside || !Pending.empty() || Current == 0 || T < Time)
     return;
   uint64_t Limit = B->Symbols.size();
   if (const Event *E = nextEvent())

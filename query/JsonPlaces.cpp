@@ -183,9 +183,9 @@ Expected<std::vector<CodePlace>> codeArgument(JsonQuery &Q, TimeRange When) {
   }
   if (A.has("file")) {
     std::string File = A.text("file");
-    uint64_t Line = A.number("line", 0, 1, UINT32_MAX);
-    if (!A.has("line"))
-      A.fail("missing-argument", "the argument 'line' is missing");
+    uint64_t Line = A.number("line");
+    if (Line == 0 || Line > UINT32_MAX)
+      A.fail("bad-argument", "'line' must be from 1 to 2^32 - 1");
     if (Error E = A.finish())
       return E;
     std::vector<CodePlace> Places;

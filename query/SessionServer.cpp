@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/SessionServer.h"
-#include "llvm/Support/Signals.h"
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -107,6 +106,16 @@ bool serveDescriptors(const Trace &T, ThreadPoolInterface &Pool, int In,
   return !Gone;
 }
 
+/// The socket's file, for the signal handler; LLVM's own removes regular files
+/// only.
+static sockaddr_un ServedSocket;
+
+static void removeSocketAndDie(int Signal) {
+  ::unlink(ServedSocket.sun_path);
+  std::signal(Signal, SIG_DFL);
+  std::raise(Signal);
+}
+
 static Error systemError(StringRef What, StringRef Path) {
   return createStringError(std::error_code(errno, std::generic_category()),
                            "cannot %s the socket %s: %s", What.str().c_str(),
@@ -143,7 +152,10 @@ Error serveSocket(const Trace &T, ThreadPoolInterface &Pool, StringRef Path) {
     ::close(Listener);
     return E;
   }
-  sys::RemoveFileOnSignal(Path);
+  ServedSocket = Address;
+  for (int Signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(Signal, removeSocketAndDie) == SIG_IGN)
+      std::signal(Signal, SIG_IGN);
   while (true) {
     int Client = ::accept4(Listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (Client < 0) {

@@ -98,10 +98,15 @@ Error StateCursor::Engine::runTo(Timestamp T) {
   while (Checkpoint + 1 == History->checkpoints() &&
          std::min(T, End) >=
              CheckpointTime + CheckpointInterval + LongestSuperblock) {
-    if (Error E = advance(CheckpointTime + CheckpointInterval))
-      return E;
-    if (!Replayer.finishSuperblock())
-      return failed();
+    // Small steps may have gone past the place already.
+    if (Replayer.time() < CheckpointTime + CheckpointInterval) {
+      if (Error E = advance(CheckpointTime + CheckpointInterval))
+        return E;
+      if (!Replayer.finishSuperblock())
+        return failed();
+    } else if (!Replayer.canSave()) {
+      break;
+    }
     makeCheckpoint();
   }
   if (Error E = advance(T))

@@ -271,9 +271,12 @@ static std::string known(StringRef Text) {
 }
 
 SmallVector<SourceFrame, 1> SymbolFile::frames(uint64_t Address) const {
+  std::lock_guard<std::mutex> Guard(DwarfLock);
+  auto Known = KnownFrames.find(Address);
+  if (Known != KnownFrames.end())
+    return Known->second;
   SmallVector<SourceFrame, 1> Result;
   if (Dwarf) {
-    std::lock_guard<std::mutex> Guard(DwarfLock);
     DIInliningInfo Info = Dwarf->getInliningInfoForAddress(
         {Address, SectionedAddress::UndefSection},
         {DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
@@ -296,6 +299,9 @@ SmallVector<SourceFrame, 1> SymbolFile::frames(uint64_t Address) const {
     if (Outermost.Function.empty())
       Outermost.Function = sourceName(S->Name);
   }
+  if (KnownFrames.size() >= MaxKnownFrames)
+    KnownFrames.clear();
+  KnownFrames[Address] = Result;
   return Result;
 }
 

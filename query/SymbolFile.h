@@ -9,6 +9,7 @@
 #define CHRONICLE_QUERY_SYMBOLFILE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -97,6 +98,10 @@ private:
   mutable std::mutex DwarfLock;
   std::unique_ptr<llvm::DWARFContext> Dwarf;
   std::vector<std::string> Problems;
+  /// Searches ask for the same instruction again and again.
+  static constexpr size_t MaxKnownFrames = 1 << 16;
+  mutable llvm::DenseMap<uint64_t, llvm::SmallVector<SourceFrame, 1>>
+      KnownFrames;
 };
 
 } // namespace chronicle

@@ -61,8 +61,13 @@ void StoreWrites::store(uint32_t Instruction, uint64_t Address, uint32_t Size,
   const BlockReplayer &Replayer = Cursor.replayer();
   const uint32_t Superblock =
       Cache.exits().superblock(Cursor.block().Symbols[Replayer.executions()]);
+  // An interpreter that goes on inside a superblock says 0 until it has passed
+  // the instruction at which it had stopped.
+  const Timestamp Start = Replayer.superblockStart();
+  Instruction =
+      std::max(Instruction, static_cast<uint32_t>(Replayer.time() - Start));
   Write W;
-  W.Time = Replayer.superblockStart() + Instruction;
+  W.Time = Start + Instruction;
   W.Thread = Replayer.thread();
   W.By = Writer::Instruction;
   // It is running, so it is there.

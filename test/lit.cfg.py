@@ -46,6 +46,7 @@ config.substitutions += [
     ("%damage", script("damage.py")),
     ("%interrupt", "%s --chronicle %s" % (script("interrupt.py"), chronicle)),
     ("%programs", os.path.join(config.test_exec_root, "programs")),
+    ("%check-calls", os.path.join(config.test_exec_root, "check", "check-calls")),
     ("%python", sys.executable),
     ("%cmake", config.cmake),
     ("%build", config.build_dir),

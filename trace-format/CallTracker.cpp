@@ -10,6 +10,9 @@ namespace chronicle {
 /// forgets those it left longest ago.
 static constexpr size_t MaxStacks = 1024;
 
+/// How far a set of the stack pointer may go beyond the stack it is on.
+static constexpr uint64_t NearBytes = 1024;
+
 CallTracker::CallTracker(uint64_t StackPointer, Timestamp T)
     : StackPointer(StackPointer) {
   begin(StackPointer, T, 0);
@@ -90,6 +93,11 @@ void CallTracker::set(uint64_t To, Timestamp T) {
       BestSize = Size;
     }
   }
+  // What is pushed or popped by computing in other registers: a stack so close
+  // to another one would have overflowed.
+  if (Best == Stacks.size() && To + NearBytes >= StackPointer &&
+      To <= current().Top + NearBytes)
+    Best = 0;
   if (Best == 0)
     return moved(To);
   leave();

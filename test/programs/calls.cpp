@@ -253,7 +253,8 @@ NOINLINE void coroutines() {
 }
 
 static pthread_mutex_t Mutex = PTHREAD_MUTEX_INITIALIZER;
-NOINLINE void *threadMain(void *Number) {
+// Its entry would be logged with the main thread's.
+NOLOG NOINLINE void *threadMain(void *Number) {
   Log = &Logs[4 + intptr_t(Number)];
   Log->Depth = 0;
   for (int I = 0; I < 20; ++I) {

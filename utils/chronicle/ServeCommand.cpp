@@ -35,12 +35,11 @@ static Command Serve(
                  "  gdb -ex 'target remote :1234' ./program\n",
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Serve));
-static cl::opt<unsigned> Port(
-    "port", cl::sub(Serve), cl::value_desc("N"),
-    cl::desc("TCP port; 0, the default, takes a free one and says which"));
+static cl::opt<unsigned>
+    Port("port", cl::sub(Serve), cl::value_desc("N"),
+         cl::desc("TCP port; 0, the default, takes a free one and says which"));
 static cl::opt<std::string> Listen(
-    "listen", cl::sub(Serve), cl::value_desc("ADDRESS"),
-    cl::init("127.0.0.1"),
+    "listen", cl::sub(Serve), cl::value_desc("ADDRESS"), cl::init("127.0.0.1"),
     cl::desc("Address to listen on instead of 127.0.0.1. Whoever can reach it "
              "can read the whole trace"));
 static cl::opt<std::string>

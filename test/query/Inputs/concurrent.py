@@ -52,8 +52,8 @@ assert s.ask("cancel", target="nobody")["cancelled"] is False
 
 # The end of the input does not end what is under way; answers stay whole lines.
 numbers = [s.send("registers", at=t) for t in times[:40]]
-many = s.send("executions", inside="transfer")
-count = s.send("count-executions", inside="transfer")
+many = s.send("executions", function="transfer")
+count = s.send("count-executions", function="transfer")
 rest, status = s.close()
 assert status == 0, status
 finished = [a["id"] for a in rest if "done" in a]
@@ -92,7 +92,7 @@ try:
     )
     assert other.returncode == 2 and "in use" in other.stderr, other
     server.send_signal(signal.SIGTERM)
-    server.wait(timeout=60)
+    assert server.wait(timeout=60) == -signal.SIGTERM
     assert not os.path.exists(path)
     # One that was killed leaves its socket, which the next one replaces.
     server = subprocess.Popen(command[:-1] + ["--listen", path, command[-1]])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A client of `chronicle query`, for the tests: over pipes or a Unix socket."""
+import itertools
 import json
 import socket
 import subprocess
@@ -57,7 +58,7 @@ class Session:
         assert "error" not in got[-1], (cmd, arguments, got[-1])
         if "result" in got[-1]:
             return got[-1]["result"]
-        return sum((a.get("partial", []) for a in got), [])
+        return list(itertools.chain.from_iterable(a.get("partial", []) for a in got))
 
     def error(self, cmd, **arguments):
         got = self.answers(self.send(cmd, **arguments))

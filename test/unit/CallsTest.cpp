@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Following calls by the stack pointer, and the bytes that calls and executions
+// become. Whole programs are checked by test/query/calls.test.
+
+#include "trace-format/CallFormat.h"
+#include "trace-format/ExecutionFormat.h"
+#include "trace-format/GuestState.h"
+#include "trace-format/Stream.h"
+#include "gtest/gtest.h"
+#include <map>
+#include <random>
+#include <set>
+
+using namespace chronicle;
+using namespace llvm;
+
+namespace {
+
+std::vector<Timestamp> entries(CallTracker &T) {
+  std::vector<Timestamp> Result;
+  for (const CallRecord &C : T.current().Calls)
+    Result.push_back(C.Entry);
+  return Result;
+}
+/// A superblock that moves the stack pointer.
+void run(CallTracker &T, Timestamp When, int64_t By) {
+  T.step(1, When);
+  T.moved(T.stackPointer() + uint64_t(By));
+}
+void call(CallTracker &T, Timestamp When) {
+  run(T, When, -8);
+  T.call(1, When + 1);
+}
+
+TEST(CallTracker, CallsAndReturns) {
+  CallTracker T(0x1000, 0);
+  call(T, 0);
+  EXPECT_EQ(T.limit(), 0u) << "the callee's first superblock is to come";
+  run(T, 10, -0x20); // entered later than it was called
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{0, 10}));
+  EXPECT_EQ(T.current().Calls.back().Slot, 0xff8u);
+  EXPECT_EQ(T.current().Calls.back().Callee, 1u);
+  EXPECT_EQ(T.limit(), 0xff8u);
+  call(T, 11);
+  run(T, 12, 0);
+  run(T, 13, 8); // return
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{0, 10}));
+  run(T, 14, 0x20); // the frame is gone, the return address not
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{0, 10}));
+  run(T, 15, 8);
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{0}));
+  run(T, 16, 64); // above where the stack began
+  EXPECT_EQ(T.current().Top, 0x1040u);
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{0}));
+}
+
+TEST(CallTracker, LongjmpEndsAllThatIsBelow) {
+  CallTracker T(0x1000, 0);
+  std::vector<CallRecord> Ended;
+  T.Ended = &Ended;
+  for (unsigned I = 1; I < 6; ++I) {
+    call(T, I * 10);
+    run(T, I * 10 + 1, -0x18);
+  }
+  T.step(1, 100);
+  T.set(0x1000 - 2 * 0x20, 101);
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{10, 11, 21}));
+  ASSERT_EQ(Ended.size(), 3u);
+  EXPECT_EQ(Ended[0].Entry, 51u) << "inner ones first";
+}
+
+TEST(CallTracker, CoroutinesKeepTheirStacks) {
+  CallTracker T(0x10000, 0);
+  call(T, 1);
+  run(T, 2, -0x100);
+  T.set(0x50000, 3); // a new one
+  EXPECT_EQ(T.stacks().size(), 2u);
+  run(T, 4, -0x40);
+  call(T, 5);
+  run(T, 6, 0);
+  T.set(0x10000 - 0x108, 7); // back, where it was left
+  EXPECT_EQ(T.stacks().size(), 2u);
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{1, 2}));
+  T.set(0x50000 - 0x48, 8);
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{4, 6}));
+  // A little beyond a stack is still that stack.
+  T.set(0x50000 - 0x48 - 256, 9);
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{4, 6}));
+  EXPECT_EQ(T.stacks().size(), 2u);
+}
+
+TEST(CallTracker, SignalStackEndsWhenItIsLeft) {
+  CallTracker T(0x10000, 0);
+  call(T, 1);
+  run(T, 2, -0x100);
+  T.signal(0x80000, true, 3);
+  EXPECT_EQ(T.stacks().size(), 2u);
+  EXPECT_EQ(T.current().Interrupted, T.stacks()[1].Id);
+  run(T, 3, -0x10);
+  T.signal(0x7ff00, true, 4); // another one on the same stack
+  EXPECT_EQ(T.stacks().size(), 2u);
+  EXPECT_TRUE(T.current().Calls.back().Signal);
+  T.set(0x10000 - 0x108, 5);
+  EXPECT_EQ(T.stacks().size(), 1u);
+  EXPECT_EQ(entries(T), (std::vector<Timestamp>{1, 2}));
+}
+
+TEST(CallTracker, GoesOnFromWhatWasKept) {
+  CallTracker T(0x10000, 0);
+  call(T, 1);
+  run(T, 2, -0x100);
+  call(T, 3); // not entered yet
+  T.current().StackPointer = T.stackPointer();
+  CallTracker Again(
+      std::vector<CallStackRecord>(T.stacks().begin(), T.stacks().end()));
+  EXPECT_EQ(Again.stackPointer(), T.stackPointer());
+  run(Again, 9, 8);
+  EXPECT_EQ(entries(Again), (std::vector<Timestamp>{1, 2}));
+  Again.set(0x90000, 10);
+  EXPECT_EQ(Again.current().Id, 2u) << "numbers are not used twice";
+}
+
+std::vector<uint8_t> snapshot(uint32_t Thread, uint64_t StackPointer) {
+  std::vector<uint8_t> P(sizeof(ch_ev_snapshot) + CH_GUEST_STATE_SIZE);
+  std::memcpy(P.data(), &Thread, 4);
+  std::memcpy(P.data() + sizeof(ch_ev_snapshot) + CH_OFFSET_RSP, &StackPointer,
+              8);
+  return P;
+}
+template <class T> std::vector<uint8_t> bytes(const T &Value) {
+  auto *P = reinterpret_cast<const uint8_t *>(&Value);
+  return std::vector<uint8_t>(P, P + sizeof(T));
+}
+std::vector<uint8_t> registers(uint32_t Thread, uint64_t StackPointer) {
+  ch_ev_registers R = {Thread, 1};
+  std::vector<uint8_t> P = bytes(R);
+  for (uint64_t Word : {uint64_t(CH_OFFSET_RSP), StackPointer}) {
+    std::vector<uint8_t> W = bytes(Word);
+    P.insert(P.end(), W.begin(), W.end());
+  }
+  return P;
+}
+
+TEST(CallFollower, TwoSignalsAtOnce) {
+  CallFollower F;
+  F.event(CH_EV_SNAPSHOT, snapshot(3, 0x10000), 0);
+  F.event(CH_EV_RESUME, bytes(ch_ev_thread{3, 0}), 0);
+  ASSERT_TRUE(F.running());
+  run(*F.running(), 0, -0x100);
+  for (uint64_t At : {0xf000, 0xe000}) {
+    ch_ev_signal S = {};
+    S.thread = 3;
+    F.event(CH_EV_SIGNAL, bytes(S), 5);
+    ch_ev_memory M = {At, 0x400, 3, CH_MEM_SIGNAL, 0, 0};
+    F.event(CH_EV_MEMORY, bytes(M), 5);
+  }
+  EXPECT_EQ(F.signalsOf(3).size(), 2u);
+  // A block may end here: the state is still that before the signals.
+  F.event(CH_EV_SNAPSHOT, snapshot(3, 0xff00), 5);
+  EXPECT_EQ(F.surprises(), 0u);
+  F.event(CH_EV_REGISTERS, registers(3, 0xe000), 5);
+  const std::vector<CallRecord> &Calls = F.running()->current().Calls;
+  ASSERT_EQ(Calls.size(), 3u);
+  EXPECT_TRUE(Calls[1].Signal && Calls[2].Signal);
+  EXPECT_EQ(Calls[1].Slot, 0xf000u);
+  EXPECT_EQ(Calls[2].Slot, 0xe000u);
+  EXPECT_EQ(F.takeChanged(), std::vector<uint32_t>{3});
+  F.event(CH_EV_SNAPSHOT, snapshot(3, 0x1234), 6);
+  EXPECT_EQ(F.surprises(), 1u);
+  F.event(CH_EV_THREAD_EXIT, bytes(ch_ev_thread{3, 0}), 7);
+  EXPECT_FALSE(F.running());
+  EXPECT_TRUE(F.takeChanged().empty());
+}
+
+TEST(CallFormat, Activations) {
+  ActivationsWriter W;
+  EXPECT_EQ(W.first(), 1u);
+  CallRecord First{100, NeverEnds, 0, 5, 0, false};
+  CallRecord Second{120, 0x7ff8, 5, 6, 0, false};
+  CallRecord Third{90, 0x7000, 0, 0, 0, true};
+  EXPECT_EQ(W.add(0, First), 1u);
+  EXPECT_EQ(W.add(1, Second), 2u);
+  ByteWriter Bytes = W.take();
+  // As docs/format.md says.
+  EXPECT_EQ(Bytes.data().vec(),
+            (std::vector<uint8_t>{2, 0, 0xc8, 0x01, 0, 5, //
+                                  0, 1, 40, 0xf0, 0xff, 0x03, 5, 6}));
+  EXPECT_EQ(W.first(), 3u);
+  EXPECT_EQ(W.add(2, Third), 3u);
+  auto A = decodeActivations(Bytes.data(), 1);
+  ASSERT_TRUE(bool(A)) << toString(A.takeError());
+  ASSERT_EQ(A->size(), 2u);
+  EXPECT_TRUE((*A)[0].isFirstOfStack());
+  EXPECT_EQ((*A)[1].Parent, 1u);
+  EXPECT_EQ((*A)[1].Call.Entry, 120u);
+  EXPECT_EQ((*A)[1].Call.Slot, 0x7ff8u);
+  EXPECT_EQ((*A)[1].Call.CallSuperblock, 5u);
+  EXPECT_EQ((*A)[1].Call.Callee, 6u);
+  EXPECT_EQ((*A)[1].Call.Node, 2u);
+  ByteWriter More = W.take();
+  auto B = decodeActivations(More.data(), 3);
+  ASSERT_TRUE(bool(B)) << toString(B.takeError());
+  EXPECT_TRUE((*B)[0].Call.Signal);
+  EXPECT_EQ((*B)[0].Parent, 2u);
+  for (size_t N = 1; N < More.size(); ++N)
+    EXPECT_TRUE(errorToBool(
+        decodeActivations(More.data().take_front(N), 3).takeError()))
+        << N;
+  // A parent that would come before the first of all.
+  EXPECT_TRUE(errorToBool(decodeActivations(More.data(), 1).takeError()));
+}
+
+TEST(CallFormat, Stacks) {
+  ThreadStacks T;
+  T.Thread = 4;
+  T.Signals.push_back({0xf000, true});
+  T.Stacks.push_back({9, 0x7000, 0x8000, 2, 1});
+  T.Stacks.push_back({3, 0x1000, 0x1000, 1, 0});
+  ByteWriter Out;
+  encodeStacks(Out, T);
+  size_t One = Out.size();
+  T.Thread = 5;
+  T.Signals.clear();
+  encodeStacks(Out, T);
+  auto D = decodeStacks(Out.data());
+  ASSERT_TRUE(bool(D)) << toString(D.takeError());
+  ASSERT_EQ(D->size(), 2u);
+  EXPECT_EQ((*D)[0].Thread, 4u);
+  ASSERT_EQ((*D)[0].Signals.size(), 1u);
+  EXPECT_EQ((*D)[0].Signals[0].StackPointer, 0xf000u);
+  EXPECT_TRUE((*D)[0].Signals[0].AlternateStack);
+  ASSERT_EQ((*D)[1].Stacks.size(), 2u);
+  EXPECT_EQ((*D)[1].Stacks[0].Activation, 9u);
+  EXPECT_EQ((*D)[1].Stacks[0].Top, 0x8000u);
+  EXPECT_EQ((*D)[1].Stacks[0].Interrupted, 1u);
+  EXPECT_EQ((*D)[1].Stacks[1].Id, 1u);
+  for (size_t N = 1; N < Out.size(); ++N)
+    if (N != One) {
+      EXPECT_TRUE(
+          errorToBool(decodeStacks(Out.data().take_front(N)).takeError()))
+          << N;
+    }
+}
+
+TEST(ExecutionFormat, RunsOfRandomBlocks) {
+  std::mt19937 Random(7);
+  ExecutionsWriter W;
+  BlockNumber N = 0;
+  for (unsigned Piece = 0; Piece < 20; ++Piece) {
+    std::map<uint32_t, std::set<BlockNumber>> Ran;
+    BlockNumber First = N;
+    for (unsigned Count = 1 + Random() % 30; Count; --Count, ++N)
+      for (unsigned K = Random() % 12; K; --K) {
+        uint32_t Id = 1 + Random() % 15;
+        W.ran(Id, N);
+        Ran[Id].insert(N);
+      }
+    EXPECT_EQ(W.first(), First);
+    ByteWriter Bytes = W.take(N);
+    auto D = decodeExecutions(Bytes.data());
+    ASSERT_TRUE(bool(D)) << toString(D.takeError());
+    EXPECT_EQ(D->First, First);
+    EXPECT_EQ(D->Last, N - 1);
+    for (uint32_t Id = 0; Id < 18; ++Id) {
+      std::set<BlockNumber> Found;
+      BlockNumber End = 0;
+      for (const ExecutionRun &R : D->of(Id)) {
+        EXPECT_TRUE(Found.empty() || R.First > End) << "runs that touch";
+        for (BlockNumber B = R.First; B <= R.Last; ++B)
+          Found.insert(B);
+        End = R.Last + 1;
+      }
+      EXPECT_EQ(Found, Ran[Id]) << Id;
+    }
+  }
+  EXPECT_TRUE(W.take(N).empty()) << "no blocks since";
+}
+
+TEST(ExecutionFormat, Damage) {
+  ExecutionsWriter W;
+  W.ran(3, 0);
+  W.ran(3, 1);
+  W.ran(7, 1);
+  ByteWriter Bytes = W.take(2);
+  EXPECT_EQ(Bytes.data().vec(),
+            (std::vector<uint8_t>{0, 2, 3, 1, 0, 2, 4, 1, 1, 1}));
+  for (size_t N = 0; N < Bytes.size(); ++N) {
+    std::vector<uint8_t> B = Bytes.data().vec();
+    B[N] = 0x7f;
+    auto D = decodeExecutions(B);
+    if (!D) {
+      consumeError(D.takeError());
+      continue;
+    }
+    for (const ExecutionRun &R : D->Runs)
+      EXPECT_TRUE(R.First >= D->First && R.Last <= D->Last) << N;
+  }
+}
+
+} // namespace

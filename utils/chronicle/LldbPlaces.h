@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Where LLDB and Chronicle's plugin for it are.
+
+#ifndef CHRONICLE_UTILS_CHRONICLE_LLDBPLACES_H
+#define CHRONICLE_UTILS_CHRONICLE_LLDBPLACES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace chronicle {
+
+/// lldb-22, or lldb if there is no other.
+llvm::Expected<std::string> findLldb();
+/// liblldbChronicle.so of this very installation or build.
+llvm::Expected<std::string> findLldbPlugin();
+/// A word of an LLDB command.
+std::string quoteForLldb(llvm::StringRef Word);
+/// The command that loads the plugin.
+std::string pluginLoadLine(llvm::StringRef Plugin);
+
+} // namespace chronicle
+
+#endif

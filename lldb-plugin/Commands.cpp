@@ -105,10 +105,6 @@ Error load(SBDebugger Debugger, Arguments Words,
       LoadedTrace::load(Debugger, Path, At, Warnings, StopText);
   if (!L)
     return L.takeError();
-  // LLDB goes on backward after a reverse continue until somebody resets it.
-  SBCommandReturnObject Silent;
-  Debugger.GetCommandInterpreter().HandleCommand(
-      "target stop-hook add -o \"chronicle _stopped\"", Silent);
   const Trace &T = (*L)->trace();
   for (const std::string &Warning : Warnings)
     Result.AppendWarning(Warning.c_str());
@@ -348,7 +344,15 @@ Error lastWrite(SBDebugger Debugger, Arguments Words,
 /// Run by a stop hook.
 Error stopped(SBDebugger Debugger, Arguments, SBCommandReturnObject &Result) {
   Result.SetStatus(lldb::eReturnStatusSuccessFinishNoResult);
-  internals::resetDirection(Debugger.GetSelectedTarget().GetProcess());
+  lldb::SBProcess Process = Debugger.GetSelectedTarget().GetProcess();
+  internals::resetDirection(Process);
+  // LLDB stays in a thread that did nothing when another arrives by a jump.
+  if (Process.GetSelectedThread().GetStopReason() == lldb::eStopReasonNone)
+    for (uint32_t I = 0, N = Process.GetNumThreads(); I < N; ++I) {
+      lldb::SBThread Thread = Process.GetThreadAtIndex(I);
+      if (Thread.GetStopReason() == lldb::eStopReasonHistoryBoundary)
+        Process.SetSelectedThread(Thread);
+    }
   return Error::success();
 }
 

@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -37,8 +38,6 @@ Error GdbSession::serve() {
     if (!*Packet)
       return Error::success();
     std::string Reply = answer(**Packet);
-    if (**Packet == "k")
-      return Error::success();
     if (Error E = Channel.write(Reply))
       return E;
     if (std::exchange(StopsAcknowledging, false))
@@ -100,6 +99,9 @@ std::string GdbSession::answer(StringRef Packet) {
   case 'D':
     Finished = true;
     return "OK";
+  case 'k':
+    Finished = true;
+    return "X09";
   default:
     return answerState(Packet);
   }
@@ -357,17 +359,24 @@ std::string GdbSession::stopReply() {
   }
   if (!Description.empty())
     Reply += "description:" + toHex(Description, /*LowerCase=*/true) + ";";
-  // Said to LLDB only: gdb would take the stop for the dynamic linker's.
+  // Makes LLDB ask for the modules again. Not inside the dynamic linker, where
+  // it has a breakpoint of its own that it would lose while it decides why it
+  // stopped. Not said to gdb, who would take the stop for the linker's.
   if (IsLldb) {
     Expected<std::vector<Module>> Modules = T.modules(Now.Time);
     if (!Modules)
       return failure(Modules.takeError());
-    std::vector<uint64_t> Places;
-    for (const Module &M : *Modules)
-      Places.push_back(M.Address);
-    if (Places != ModulesTold)
+    bool InLinker = false, New = false;
+    for (const Module &M : *Modules) {
+      InLinker |= sys::path::filename(M.Path).starts_with("ld-") &&
+                  R->rip() - M.Address < M.Size;
+      New |= !ModulesTold.count(M.Address);
+    }
+    if (New && !InLinker) {
+      for (const Module &M : *Modules)
+        ModulesTold.insert(M.Address);
       Reply += "library:1;";
-    ModulesTold = std::move(Places);
+    }
   }
   return Reply;
 }

@@ -78,7 +78,7 @@ private:
        StopsAcknowledging = false;
   std::vector<std::pair<uint32_t, uint64_t>> OsThreads;
   std::vector<uint8_t> AuxiliaryVector;
-  std::vector<uint64_t> ModulesTold; ///< where modules were at the last stop
+  std::set<uint64_t> ModulesTold; ///< where LLDB knows modules to be
 
   mutable std::mutex Lock; ///< of the next two
   std::optional<Jump> Next;

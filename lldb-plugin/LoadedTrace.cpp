@@ -100,7 +100,9 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
   lldb::SBCommandReturnObject Connected;
   std::string Connect =
       "process connect --plugin gdb-remote fd://" + std::to_string(Pair[0]);
-  Debugger.GetCommandInterpreter().HandleCommand(Connect.c_str(), Connected);
+  lldb::SBExecutionContext Context(Target);
+  Debugger.GetCommandInterpreter().HandleCommand(Connect.c_str(), Context,
+                                                 Connected);
   if (!Connected.Succeeded()) {
     shutdown(Result->Socket, SHUT_RDWR);
     Debugger.DeleteTarget(Target);
@@ -108,6 +110,10 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
   }
   if (const char *Output = Connected.GetOutput())
     StopText = Output;
+  // LLDB goes on backward after a reverse continue until somebody resets it.
+  lldb::SBCommandReturnObject Silent;
+  Debugger.GetCommandInterpreter().HandleCommand(
+      "target stop-hook add -o \"chronicle _stopped\"", Context, Silent);
   Result->Process = Target.GetProcess();
   // LLDB would pass the signal it stopped for to the program, which cannot be
   // done backward, and need not be: all that were delivered are recorded.

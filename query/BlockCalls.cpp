@@ -31,6 +31,9 @@ stacksBefore(StateCache &States, uint32_t Thread, BlockNumber N,
   return nullptr;
 }
 
+/// As callee of a tracker's record: which one is not known here.
+static constexpr uint32_t EnteredEarlier = ~uint32_t(0);
+
 /// Follows a block from its start. In the trackers' records, Node is the index
 /// of the activation in Nodes, plus 1.
 class BlockCallsBuilder {
@@ -109,6 +112,11 @@ Error BlockCallsBuilder::loadStack(uint32_t Thread,
     Parent = Result.size() - 1;
     Result.ByNumber[Call.Node] = Parent;
     Call.Node = Parent + 1;
+    // Written before its first superblock ran, which has run since unless a
+    // signal came first: it must not be taken for new when it goes on.
+    const CallRecord *Inner = &Call == &Into.Calls.back() ? nullptr : &Call + 1;
+    if (!Call.Callee && Inner && !(Inner->Signal && Inner->Entry == Call.Entry))
+      Call.Callee = EnteredEarlier;
   }
   return Error::success();
 }

@@ -98,15 +98,62 @@ static Expected<json::Value> callees(JsonQuery &Q) {
   return json::Object{{"count", Count}, {"more", More}};
 }
 
-/// Nothing: the execution is no call, but a jump within the function.
-static Expected<std::optional<json::Object>> callAt(JsonQuery &Q,
-                                                    const Execution &X) {
+namespace {
+/// How an execution of a function's first instruction came about.
+struct Arrival {
+  Activation Call;
+  uint64_t CallSite = 0; ///< of the call, or of the jump of a tail call
+  bool TailCall = false;
+  size_t Depth = 0;
+};
+} // namespace
+
+/// Nothing: it is no call, but a jump within the function. A call through the
+/// linkage table or from a tail call belongs to an activation that began
+/// earlier, and comes by a jump.
+static Expected<std::optional<Arrival>> arrivalAt(JsonQuery &Q,
+                                                  const Execution &X) {
   Expected<std::vector<Activation>> Stack = Q.T.callStack(X.Thread, X.Time);
   if (!Stack)
     return Stack.takeError();
-  if (Stack->empty() || Stack->front().Entry != X.Time)
+  if (Stack->empty())
     return std::nullopt;
-  const Activation &A = Stack->front();
+  Arrival Result;
+  Result.Call = Stack->front();
+  Result.CallSite = Result.Call.CallSite;
+  Result.Depth = Stack->size() - 1;
+  if (Result.Call.Entry == X.Time || X.Time == 0)
+    return Result;
+  Expected<uint32_t> Before = Q.T.threadAt(X.Time - 1);
+  if (!Before)
+    return Before.takeError();
+  if (*Before != X.Thread)
+    return Result;
+  Expected<Registers> R = Q.T.registers(X.Thread, X.Time - 1);
+  if (!R)
+    return R.takeError();
+  std::optional<CodeSymbol> Here = Q.T.symbols().find(X.Pc, X.Time);
+  if (Here && R->rip() - Here->FunctionAddress < Here->FunctionSize)
+    return std::nullopt;
+  std::optional<CodeSymbol> Entered =
+      Q.T.symbols().find(Result.Call.Callee, Result.Call.Entry);
+  bool Stub = Entered &&
+              StringRef(Entered->Frames.back().LinkageName).ends_with("@plt");
+  if (!Stub) {
+    Result.CallSite = R->rip();
+    Result.TailCall = true;
+  }
+  return Result;
+}
+
+static Expected<std::optional<json::Object>> callAt(JsonQuery &Q,
+                                                    const Execution &X) {
+  Expected<std::optional<Arrival>> Came = arrivalAt(Q, X);
+  if (!Came)
+    return Came.takeError();
+  if (!*Came)
+    return std::nullopt;
+  const Arrival &A = **Came;
   Expected<Registers> R = Q.T.registers(X.Thread, X.Time);
   if (!R)
     return R.takeError();
@@ -119,7 +166,7 @@ static Expected<std::optional<json::Object>> callAt(JsonQuery &Q,
   };
   for (auto [Name, Offset] : Order)
     Arguments[Name] = hexNumber(R->word(Offset));
-  Expected<std::optional<Timestamp>> Return = Q.T.returnOf(A);
+  Expected<std::optional<Timestamp>> Return = Q.T.returnOf(A.Call);
   if (!Return)
     return Return.takeError();
   json::Object Result{
@@ -130,7 +177,8 @@ static Expected<std::optional<json::Object>> callAt(JsonQuery &Q,
       {"symbol", jsonSymbol(Q.T, X.Pc, X.Time)},
       {"arguments", std::move(Arguments)},
       {"value", nullptr},
-      {"depth", int64_t(Stack->size()) - 1},
+      {"depth", int64_t(A.Depth)},
+      {"tail-call", A.TailCall},
       {"caller", nullptr},
   };
   if (A.CallSite)

@@ -40,6 +40,8 @@ public:
   /// Memory now, page by page, without keeping what replay does not need.
   llvm::Error read(uint64_t Address, llvm::MutableArrayRef<uint8_t> Into);
   llvm::Error readFrame(FrameNumber Frame, uint8_t *Page);
+  /// Frames from First to Last that may be other than zero now, in order.
+  std::vector<FrameNumber> framesBetween(FrameNumber First, FrameNumber Last);
 
 private:
   friend class StateCache;

@@ -15,25 +15,31 @@ bool WatchedFrames::Frame::covers(const uint64_t Written[GranuleWords]) const {
   return false;
 }
 
+/// The granules of the range in a page.
+static void granulesOf(AddressRange Range, uint64_t Page,
+                       uint64_t Granules[GranuleWords]) {
+  const uint64_t Address = Page * PageSize;
+  const uint64_t From = std::max(Range.First, Address) - Address,
+                 To = std::min(Range.Last, Address + PageSize - 1) - Address;
+  for (uint64_t G = From / GranuleSize; G <= To / GranuleSize; ++G)
+    Granules[G / 64] |= uint64_t(1) << G % 64;
+}
+
 void WatchedFrames::add(const TraceReader &Reader, uint64_t FirstPage,
                         uint64_t LastPage, FrameNumber First,
                         AddressRange Range, BlockNumber Since,
                         BlockNumber Until) {
   TracePages(Reader).visitFrames(
       First, First + (LastPage - FirstPage), [&](FrameNumber Number) {
-        const uint64_t Address = (FirstPage + (Number - First)) * PageSize;
-        const uint64_t From = std::max(Range.First, Address) - Address,
-                       To = std::min(Range.Last, Address + PageSize - 1) -
-                            Address;
         WatchedFrames::Frame F{Number, {}, Since, Until};
-        for (uint64_t G = From / GranuleSize; G <= To / GranuleSize; ++G)
-          F.Granules[G / 64] |= uint64_t(1) << G % 64;
+        granulesOf(Range, FirstPage + (Number - First), F.Granules);
         Frames.push_back(F);
       });
 }
 
 WatchedFrames::WatchedFrames(const TraceReader &Reader, const MapHistory &Maps,
-                             AddressRange Range) {
+                             AddressRange Range)
+    : Range(Range), Mappings(Maps.changesIn(Range)) {
   const uint64_t FirstPage = Range.First / PageSize,
                  LastPage = Range.Last / PageSize;
   add(Reader, FirstPage, LastPage, FirstPage, Range, 0, ~BlockNumber(0));
@@ -58,14 +64,20 @@ bool WatchedFrames::movesIn(BlockNumber N) const {
   return std::binary_search(Moves.begin(), Moves.end(), N);
 }
 
-const WatchedFrames::Frame *WatchedFrames::find(FrameNumber Number,
-                                                BlockNumber N) const {
+bool WatchedFrames::covers(FrameNumber Number, BlockNumber N,
+                           const uint64_t Written[GranuleWords]) const {
+  // A private one may be in no page chunk.
+  if (Number >= Range.First / PageSize && Number <= Range.Last / PageSize) {
+    Frame F{Number, {}, 0, 0};
+    granulesOf(Range, Number, F.Granules);
+    return F.covers(Written);
+  }
   auto It = partition_point(Frames,
                             [&](const Frame &F) { return F.Number < Number; });
   for (; It != Frames.end() && It->Number == Number; ++It)
-    if (It->Since <= N && N <= It->Until)
-      return &*It;
-  return nullptr;
+    if (It->Since <= N && N <= It->Until && It->covers(Written))
+      return true;
+  return false;
 }
 
 WriteCandidates::WriteCandidates(const TraceReader &Reader,
@@ -92,11 +104,11 @@ WriteCandidates::WriteCandidates(const TraceReader &Reader,
   }
   for (size_t I = 0; I < Places.size(); ++I)
     enqueue(I);
-  for (BlockNumber N : Watched.moves())
+  for (BlockNumber N : Watched.mappings())
     if (N >= First && N <= Last)
-      Moves.push_back(N);
+      Mappings.push_back(N);
   if (!Backward)
-    std::reverse(Moves.begin(), Moves.end());
+    std::reverse(Mappings.begin(), Mappings.end());
 }
 
 /// A chunk that is not looked into stands in the queue as what it may have at
@@ -139,15 +151,15 @@ Error WriteCandidates::open(Place &P) {
 
 Expected<std::optional<BlockNumber>> WriteCandidates::next() {
   auto IsNew = [&](BlockNumber N) { return !Previous || N != *Previous; };
-  while (!Queue.empty() || !Moves.empty()) {
-    const bool MoveIsNext =
-        !Moves.empty() &&
-        (Queue.empty() || (Backward ? Moves.back() >= Queue.top().Block
-                                    : Moves.back() <= Queue.top().Block));
+  while (!Queue.empty() || !Mappings.empty()) {
+    const bool MappingIsNext =
+        !Mappings.empty() &&
+        (Queue.empty() || (Backward ? Mappings.back() >= Queue.top().Block
+                                    : Mappings.back() <= Queue.top().Block));
     BlockNumber Found;
-    if (MoveIsNext) {
-      Found = Moves.back();
-      Moves.pop_back();
+    if (MappingIsNext) {
+      Found = Mappings.back();
+      Mappings.pop_back();
     } else {
       Item Top = Queue.top();
       Queue.pop();

@@ -28,18 +28,22 @@ public:
                 AddressRange Range);
 
   llvm::ArrayRef<Frame> frames() const { return Frames; }
-  /// The frame, if it is watched in block N.
-  const Frame *find(FrameNumber Number, BlockNumber N) const;
+  /// Whether block N writes these granules of the frame, as far as watched.
+  bool covers(FrameNumber Number, BlockNumber N,
+              const uint64_t Written[GranuleWords]) const;
   /// Blocks in which shared memory comes to the range or goes, sorted.
-  llvm::ArrayRef<BlockNumber> moves() const { return Moves; }
   bool movesIn(BlockNumber N) const;
+  /// Blocks in which anything is mapped or unmapped there, sorted. A page that
+  /// is mapped, written and unmapped within one block is in no page chunk.
+  llvm::ArrayRef<BlockNumber> mappings() const { return Mappings; }
 
 private:
   void add(const TraceReader &Reader, uint64_t FirstPage, uint64_t LastPage,
            FrameNumber First, AddressRange Range, BlockNumber Since,
            BlockNumber Until);
+  const AddressRange Range;
   std::vector<Frame> Frames; ///< sorted by number
-  std::vector<BlockNumber> Moves;
+  std::vector<BlockNumber> Moves, Mappings;
 };
 
 /// Blocks in order, each once. Costs a look at the chunks' summaries, and one
@@ -78,7 +82,7 @@ private:
   const bool Backward;
   std::vector<Place> Places;
   std::priority_queue<Item, std::vector<Item>, Later> Queue;
-  std::vector<BlockNumber> Moves; ///< the next one last
+  std::vector<BlockNumber> Mappings; ///< the next one last
   std::optional<BlockNumber> Previous;
 };
 

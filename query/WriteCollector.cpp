@@ -317,9 +317,7 @@ Error EventWrites::mapping(uint64_t Address, uint64_t Length, uint32_t Thread,
     for (uint64_t Page = First; Page <= Last; ++Page)
       Pages.push_back(Page);
   } else {
-    TracePages(Cache.reader()).visitFrames(First, Last, [&](FrameNumber F) {
-      Pages.push_back(F);
-    });
+    Pages = Cursor.framesBetween(First, Last);
   }
   for (uint64_t Page : Pages)
     if (Error E = VisitPage(Page * PageSize))

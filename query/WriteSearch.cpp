@@ -32,39 +32,29 @@ private:
   const TimeRange When;
   const BlockNumber N;
   std::shared_ptr<BlockHistory> History;
+  size_t Checkpoints = 0; ///< that we go by; others may add some meanwhile
 };
 
 } // namespace
 
 /// Whether the stretch after checkpoint I may have written the range.
 bool BlockWrites::isWritten(size_t I) const {
-  if (I + 1 >= History->checkpoints() || Watched.movesIn(N))
+  if (I + 1 >= Checkpoints || Watched.movesIn(N))
     return true;
   const Checkpoint &End = History->checkpoint(I + 1);
-  auto Touches = [&](const WatchedFrames::Frame &F,
-                     const Checkpoint::Change &C) {
-    return C.Zeroed || F.covers(C.Granules);
-  };
-  if (Watched.frames().size() < End.Changes.size()) {
-    for (const WatchedFrames::Frame &F : Watched.frames()) {
-      auto It = End.Changes.find(F.Number);
-      if (It != End.Changes.end() && Touches(F, It->second))
-        return true;
-    }
-    return false;
-  }
-  for (const auto &[Number, Change] : End.Changes)
-    if (const WatchedFrames::Frame *F = Watched.find(Number, N))
-      if (Touches(*F, Change))
-        return true;
-  return false;
+  static constexpr uint64_t All[GranuleWords] = {~0ull, ~0ull, ~0ull, ~0ull,
+                                                 ~0ull, ~0ull, ~0ull, ~0ull};
+  return any_of(End.Changes, [&](const auto &Item) {
+    const Checkpoint::Change &C = Item.second;
+    return Watched.covers(Item.first, N, C.Zeroed ? All : C.Granules);
+  });
 }
 
 /// The writes between two checkpoints. First a fast replay that finds the
 /// superblocks and events that write; then those superblocks again with their
 /// exact programs, which know the instruction.
 Expected<std::vector<Write>> BlockWrites::collect(size_t I) {
-  const bool Last = I + 1 >= History->checkpoints();
+  const bool Last = I + 1 >= Checkpoints;
   Timestamp Stop =
       Last ? ~Timestamp(0) : History->checkpoint(I + 1).Position.Time;
   if (When.Last < Stop)
@@ -125,20 +115,24 @@ Expected<std::vector<Write>> BlockWrites::collect(size_t I) {
 Expected<bool> BlockWrites::visit(bool Backward,
                                   function_ref<bool(const Write &)> Visit,
                                   const Cancellation *Cancel) {
-  // Makes the checkpoints, which say what was written in between.
-  const Timestamp End = When.Last == ~Timestamp(0) ? When.Last : When.Last + 1;
-  if (Expected<StateCursor> Cursor = Cache.in(N, End); !Cursor)
-    return Cursor.takeError();
   Expected<std::shared_ptr<BlockHistory>> H = Cache.history(N);
   if (!H)
     return H.takeError();
   History = *H;
+  // Makes the checkpoints, which say what was written in between.
+  const Timestamp End = When.Last == ~Timestamp(0) ? When.Last : When.Last + 1;
+  if (Expected<StateCursor> Cursor = Cache.in(N, End); !Cursor)
+    return Cursor.takeError();
+  const bool Complete = History->complete();
+  Checkpoints = History->checkpoints();
 
   // A checkpoint is behind the events of its time.
   const size_t First =
-      When.First ? History->checkpointBefore(When.First - 1) : 0;
-  size_t Last = History->checkpointBefore(When.Last);
-  if (History->complete() && Last + 1 == History->checkpoints() && Last > 0)
+      When.First
+          ? std::min(History->checkpointBefore(When.First - 1), Checkpoints - 1)
+          : 0;
+  size_t Last = std::min(History->checkpointBefore(When.Last), Checkpoints - 1);
+  if (Complete && Last + 1 == Checkpoints && Last > 0)
     --Last; // nothing comes after the end
   if (First > Last)
     return true;

@@ -2,7 +2,7 @@
 
 #include "trace-format/ExecutionFormat.h"
 #include "llvm/ADT/STLExtras.h"
-#include <tuple>
+#include <algorithm>
 
 using namespace llvm;
 
@@ -12,28 +12,28 @@ ByteWriter ExecutionsWriter::take(BlockNumber End) {
   ByteWriter Out;
   if (End == Start)
     return Out;
-  for (uint32_t Id : Touched)
-    Runs.push_back({Id, Open[Id].First, Open[Id].End - 1});
-  llvm::sort(Runs, [](const ExecutionRun &A, const ExecutionRun &B) {
-    return std::tie(A.Superblock, A.First) < std::tie(B.Superblock, B.First);
-  });
+  llvm::sort(Touched);
   Out.v(Start);
   Out.v(End - Start);
   uint32_t Id = 0;
-  for (auto It = Runs.begin(); It != Runs.end();) {
-    auto Next = std::find_if(It, Runs.end(), [&](const ExecutionRun &R) {
-      return R.Superblock != It->Superblock;
-    });
-    Out.v(It->Superblock - Id);
-    Id = It->Superblock;
-    Out.v(uint64_t(Next - It));
-    for (uint32_t At = Start; It != Next; ++It) {
-      Out.v(It->First - At);
-      Out.v(It->Last + 1 - It->First);
-      At = It->Last + 1;
+  for (uint32_t Superblock : Touched) {
+    List &L = Lists[Superblock];
+    close(L);
+    Out.v(Superblock - Id);
+    Id = Superblock;
+    uint32_t Count = 0;
+    for (uint32_t N = L.Head; N != None; N = Closed[N].Next)
+      ++Count;
+    Out.v(Count);
+    uint32_t At = Start;
+    for (uint32_t N = L.Head; N != None; N = Closed[N].Next) {
+      Out.v(Closed[N].First - At);
+      Out.v(Closed[N].End - Closed[N].First);
+      At = Closed[N].End;
     }
+    L.Head = L.Tail = None;
   }
-  Runs.clear();
+  Closed.clear();
   Touched.clear();
   Start = uint32_t(End);
   return Out;

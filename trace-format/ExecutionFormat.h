@@ -33,40 +33,55 @@ struct ExecutionRange {
   llvm::ArrayRef<ExecutionRun> of(uint32_t Superblock) const;
 };
 
-/// Gathers the runs, block by block. Memory: 12 bytes a run, and 8 a
+/// Gathers the runs, block by block. Memory: 12 bytes a run, and 16 a
 /// superblock.
 class ExecutionsWriter {
 public:
   /// Blocks come in order.
   void ran(uint32_t Superblock, BlockNumber N) {
-    if (Superblock >= Open.size())
-      Open.resize(Superblock + Superblock / 2 + 16);
-    OpenRun &R = Open[Superblock];
-    uint32_t B = uint32_t(N) + 1;
-    if (R.End == B)
+    if (Superblock >= Lists.size())
+      Lists.resize(Superblock + Superblock / 2 + 16);
+    List &L = Lists[Superblock];
+    uint32_t End = uint32_t(N) + 1;
+    if (L.End == End)
       return;
-    if (R.End == B - 1 && R.End > Start) {
-      R.End = B;
+    bool First = L.End <= Start;
+    if (!First && L.End == End - 1) {
+      L.End = End;
       return;
     }
-    if (R.End > Start)
-      Runs.push_back({Superblock, R.First, R.End - 1});
-    else
+    if (First)
       Touched.push_back(Superblock);
-    R = {B - 1, B};
+    else
+      close(L);
+    L.First = End - 1;
+    L.End = End;
   }
-  size_t runs() const { return Runs.size() + Touched.size(); }
+  size_t runs() const { return Closed.size() + Touched.size(); }
   BlockNumber first() const { return Start; }
   /// The piece for all blocks below End, or nothing if there are none.
   ByteWriter take(BlockNumber End);
 
 private:
-  struct OpenRun {
+  static constexpr uint32_t None = ~uint32_t(0);
+  /// The runs of a superblock: those that are over, and the last one.
+  struct List {
     uint32_t First = 0, End = 0; ///< End > Start: belongs to this piece
+    uint32_t Head = None, Tail = None;
   };
-  std::vector<OpenRun> Open;      ///< by superblock
-  std::vector<uint32_t> Touched;  ///< since Start
-  std::vector<ExecutionRun> Runs; ///< closed
+  struct Run {
+    uint32_t First, End, Next;
+  };
+  void close(List &L) {
+    uint32_t Number = uint32_t(Closed.size());
+    Closed.push_back({L.First, L.End, None});
+    (L.Head == None ? L.Head : Closed[L.Tail].Next) = Number;
+    L.Tail = Number;
+  }
+
+  std::vector<List> Lists;       ///< by superblock
+  std::vector<uint32_t> Touched; ///< superblocks, since Start
+  std::vector<Run> Closed;
   uint32_t Start = 0;
 };
 

@@ -92,10 +92,5 @@ Bool stack_follow_put(Int offset, IRExpr *value, UInt *origin) {
   *origin = from.kind == OTHER ? CH_STACK_ELSEWHERE : CH_STACK_ITSELF;
   now.base = ++bases;
   now.delta = 0;
-  /* What follows (leave is followed by ret) computes from the same temp. */
-  if (size == 8 && value->tag == Iex_RdTmp) {
-    origins[value->Iex.RdTmp.tmp].kind = STACK;
-    origins[value->Iex.RdTmp.tmp].value = now;
-  }
   return True;
 }

@@ -84,12 +84,19 @@ static void checkStack(const Trace &T, const NaiveRun &Run, const Sample &S) {
   ++Checks;
   if (Same)
     return;
-  std::string Message = Where + ": another call stack\n  found:";
-  for (const Activation &A : Stack)
-    Message += "\n    " + text(A);
-  Message += "\n  expected:";
-  for (size_t F : S.Stack)
-    Message += "\n    " + text(Run.Frames[F]);
+  std::string Message = formatv("{0}: {1} calls, expected {2}", Where,
+                                Stack.size(), S.Stack.size());
+  size_t Most = std::max(Stack.size(), S.Stack.size());
+  for (size_t I = 0, Shown = 0; I < Most && Shown < 8; ++I) {
+    bool There = I < Stack.size() && I < S.Stack.size();
+    if (There && same(Stack[I], Run.Frames[S.Stack[I]]))
+      continue;
+    ++Shown;
+    Message +=
+        formatv("\n  {0}: {1}, expected {2}", I,
+                I < Stack.size() ? text(Stack[I]) : "nothing",
+                I < S.Stack.size() ? text(Run.Frames[S.Stack[I]]) : "nothing");
+  }
   failed(Message);
 }
 

@@ -216,7 +216,7 @@ void NaiveRun::event(const Event &E, Timestamp T) {
     ch_ev_map M = payload<ch_ev_map>(E);
     const bool ToShared = E.Kind == CH_EV_MAP && M.flags & CH_MAP_SHARED;
     for (uint64_t P = First; P <= Last && P - First < 100000; ++P)
-      if (ToShared || Memory.frameAt(P << 12) >= SharedFrames)
+      if (ToShared || Memory.find(P) || Memory.frameAt(P << 12) >= SharedFrames)
         Touched.insert(P);
     for (uint64_t P : Touched)
       Add(P << 12, 4096);

@@ -56,6 +56,16 @@ assert len(s.ask("writes", **{"global": "Counter"})) >= truth["Visits"]
 
 # A library function by its dynamic symbol; an ifunc where it turned out to be.
 assert s.ask("count-executions", function="puts")["count"] == truth["Puts"]
+puts = s.ask("calls", function="puts")
+assert len(puts) == truth["Puts"], puts
+# It was called through the linkage table: by main all the same.
+assert puts[0]["caller"]["symbol"]["function"] == "main", puts
+assert puts[0]["tail-call"] is False and puts[0]["return"] > puts[0]["entry"], puts
+assert int(puts[0]["value"], 0) == len("Puts 1\n"), puts
+tails = s.ask("calls", function="finish")
+assert len(tails) == 1 and int(tails[0]["arguments"]["rdi"], 0) == 77, tails
+assert int(tails[0]["value"], 0) == 78, tails
+assert tails[0]["caller"]["symbol"]["function"] == "tail", tails
 assert s.ask("count-executions", function="strlen")["count"] >= truth["Strlens"]
 
 if full:

@@ -13,6 +13,14 @@ __attribute__((noinline)) long visit(long N, long *Where) {
   return N * N;
 }
 
+__attribute__((noinline, optimize("O2"))) long finish(long N) {
+  __asm__ volatile("" : "+r"(N));
+  return N + 1;
+}
+__attribute__((noinline, optimize("O2"))) long tail(long N) {
+  return finish(N + 7);
+}
+
 int main(int argc, char **argv) {
   size_t (*volatile Length)(const char *) = strlen;
   long Visits = 0, Strlens = 0, Total = 0;
@@ -25,5 +33,6 @@ int main(int argc, char **argv) {
   printf("VisitLine %ld\nStoreLine %ld\nVisits %ld\nStrlens %ld\n", VisitLine,
          StoreLine, Visits, Strlens);
   puts("Puts 1");
+  Total += tail(70);
   return Total == 0;
 }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Steps through a program with the debugger stub of stock Valgrind, and prints its
+state before every instruction:
+
+    r TIME REGISTERS            all registers, as the remote protocol has them
+    m TIME ADDRESS BYTES        memory, at every 50th
+
+The program must be static and not end with an instruction that matters. Usage:
+step.py PROGRAM ADDRESS LENGTH (both hexadecimal)
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Stub:
+    """A remote-protocol session with the stub in a process under Valgrind."""
+
+    def __init__(self, pid, prefix):
+        self.relay = subprocess.Popen(
+            ["vgdb", "--vgdb-prefix=" + prefix, "--pid=%d" % pid],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+        )
+        self.input = b""
+
+    def byte(self):
+        if not self.input:
+            self.input = os.read(self.relay.stdout.fileno(), 65536)
+            if not self.input:
+                raise EOFError("the stub is gone")
+        first, self.input = self.input[:1], self.input[1:]
+        return first
+
+    def ask(self, text):
+        data = text.encode()
+        self.relay.stdin.write(b"$%s#%02x" % (data, sum(data) % 256))
+        while self.byte() != b"$":
+            pass
+        answer = b""
+        while True:
+            c = self.byte()
+            if c == b"#":
+                break
+            answer += c
+        self.byte(), self.byte()
+        self.relay.stdin.write(b"+")
+        # Runs of a character are answered as the character, *, and a count.
+        result, at = [], 0
+        while at < len(answer):
+            if answer[at : at + 1] == b"*":
+                result.append(result[-1][-1:] * (answer[at + 1] - 29))
+                at += 2
+            else:
+                result.append(answer[at : at + 1])
+                at += 1
+        return b"".join(result).decode()
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    first, length = (int(n, 16) for n in sys.argv[2:4])
+    with tempfile.TemporaryDirectory() as place:
+        prefix = os.path.join(place, "vgdb-pipe")
+        run = subprocess.Popen(
+            ["valgrind", "-q", "--tool=none", "--vgdb=full", "--vgdb-error=0",
+             "--vgdb-prefix=" + prefix, program],
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.time() + 30
+        while not any("from-vgdb-to-%d" % run.pid in n for n in os.listdir(place)):
+            if time.time() > deadline:
+                sys.exit("step.py: valgrind's stub does not come up")
+            time.sleep(0.05)
+        stub = Stub(run.pid, prefix)
+        stub.ask("?")
+        at = 0
+        while True:
+            print("r", at, stub.ask("g"))
+            if at % 50 == 0:
+                for part in range(first, first + length, 2048):
+                    size = min(2048, first + length - part)
+                    print("m", at, "%x" % part, stub.ask("m%x,%x" % (part, size)))
+            # "s" answers with a stop, or with the end of the program.
+            answer = stub.ask("s")
+            if answer[:1] in "WX":
+                break
+            at += 1
+        stub.relay.stdin.close()
+        run.wait()
+
+
+main()

@@ -45,6 +45,7 @@ config.substitutions += [
     ("%status", script("status.py")),
     ("%damage", script("damage.py")),
     ("%interrupt", "%s --chronicle %s" % (script("interrupt.py"), chronicle)),
+    ("%utils", os.path.join(config.source_dir, "utils")),
     ("%programs", os.path.join(config.test_exec_root, "programs")),
     ("%check-calls", os.path.join(config.test_exec_root, "check", "check-calls")),
     ("%python", sys.executable),

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// query-latency [--samples N] [--seed N] trace.db: asks each kind of question
+// about random moments and places, and prints how long each answer took, in
+// seconds, as JSON:
+//
+//   {"cold": {"open": {"wall": [..], "processor": [..]}, "registers": ..},
+//    "session": {..}}
+//
+// Cold: the trace is opened for that one question, so nothing is decoded,
+// replayed or cached (the file itself is in the page cache, as it is after
+// recording). "open" is opening and the first answer together; all others leave
+// opening out. Session: one trace object gets them all, with a cache too small
+// to help: a new moment in a session that has gone on for a while.
+
+#include "query/Trace.h"
+#include "query/Values.h"
+#include "trace-format/FileFormat.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <ctime>
+#include <random>
+
+using namespace chronicle;
+using namespace llvm;
+
+static cl::opt<std::string> Path(cl::Positional, cl::Required,
+                                 cl::desc("trace.db"));
+static cl::opt<unsigned> Samples("samples", cl::init(100),
+                                 cl::desc("questions of each kind"));
+static cl::opt<uint64_t> Seed("seed", cl::init(1));
+
+static ExitOnError Check("query-latency: ");
+
+namespace {
+
+/// Random moments, places and instructions of a run. Has a trace of its own, so
+/// that choosing warms nothing.
+class Chooser {
+public:
+  Chooser() : T(Check(Trace::open(Path))), Random(Seed) {
+    for (const PageChunkEntry &E : T->reader().pageChunks())
+      if (E.Frame < SharedFrames)
+        Chunks.push_back(&E);
+  }
+
+  Timestamp moment() { return Random() % (T->instructions() + 1); }
+  uint32_t threadAt(Timestamp When) { return Check(T->threadAt(When)); }
+
+  /// Eight bytes that the program wrote at some time. A page that is written
+  /// all the time has more chunks, so it comes more often: as in questions.
+  uint64_t written() {
+    if (Chunks.empty())
+      return 0;
+    const PageChunkEntry &E = *Chunks[Random() % Chunks.size()];
+    for (unsigned Tries = 0; Tries < 4096; ++Tries) {
+      const unsigned Granule = Random() % GranulesPerPage;
+      if (E.Granules[Granule / 64] >> Granule % 64 & 1)
+        return E.Frame * PageSize + Granule * GranuleSize;
+    }
+    return E.Frame * PageSize;
+  }
+
+  /// Half of them where the program spends its time, half anywhere in the code
+  /// that ever ran: most of that ran early, or seldom.
+  uint64_t instruction() {
+    if (Random() % 2) {
+      const Timestamp When = moment();
+      return Check(T->registers(threadAt(When), When)).rip();
+    }
+    const uint32_t Count = T->reader().superblockCount();
+    for (unsigned Tries = 0; Tries < 4096 && Count; ++Tries)
+      if (ArrayRef<uint8_t> D = T->reader().definition(Random() % Count).Bytes;
+          !D.empty())
+        return loadValue<uint64_t>(D.data());
+    return 0;
+  }
+
+private:
+  std::unique_ptr<Trace> T;
+  std::mt19937_64 Random;
+  std::vector<const PageChunkEntry *> Chunks; ///< of private memory
+};
+
+/// A question, chosen; asking it is what is timed.
+struct Question {
+  Timestamp When;
+  uint32_t Thread;
+  uint64_t Address;
+};
+
+struct Kind {
+  const char *Name;
+  Question (*Choose)(Chooser &);
+  void (*Ask)(const Trace &, const Question &);
+};
+
+} // namespace
+
+static Question aboutThread(Chooser &C) {
+  const Timestamp When = C.moment();
+  return {When, C.threadAt(When), 0};
+}
+
+static Question aboutPlace(Chooser &C) { return {C.moment(), 0, C.written()}; }
+
+static Question aboutCode(Chooser &C) {
+  return {C.moment(), 0, C.instruction()};
+}
+
+static bool first(const Write &) { return false; }
+
+static const Kind Kinds[] = {
+    {"registers", aboutThread,
+     [](const Trace &T, const Question &Q) {
+       Check(T.registers(Q.Thread, Q.When));
+     }},
+    {"memory", aboutPlace,
+     [](const Trace &T, const Question &Q) {
+       Check(T.memory(alignDown(Q.Address, PageSize), PageSize, Q.When));
+     }},
+    {"last-write", aboutPlace,
+     [](const Trace &T, const Question &Q) {
+       Check(T.writes({Q.Address, Q.Address + 7}, {0, Q.When},
+                      /*Backward=*/true, first));
+     }},
+    {"next-write", aboutPlace,
+     [](const Trace &T, const Question &Q) {
+       Check(T.writes({Q.Address, Q.Address + 7}, {Q.When, ~Timestamp(0)},
+                      /*Backward=*/false, first));
+     }},
+    {"last-execution", aboutCode,
+     [](const Trace &T, const Question &Q) {
+       Check(T.executions({Q.Address, Q.Address}, {0, Q.When}, 0,
+                          /*Backward=*/true,
+                          [](const Execution &) { return false; }));
+     }},
+    {"call-stack", aboutThread,
+     [](const Trace &T, const Question &Q) {
+       Check(T.callStack(Q.Thread, Q.When));
+     }},
+};
+
+namespace {
+
+/// How long something took, in seconds: by the clock, and of this thread's
+/// processor time, which other programs disturb less.
+struct Sample {
+  double Wall, Processor;
+  Sample operator+(const Sample &S) const {
+    return {Wall + S.Wall, Processor + S.Processor};
+  }
+};
+
+} // namespace
+
+static double processorTime() {
+  timespec Now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &Now);
+  return Now.tv_sec + Now.tv_nsec * 1e-9;
+}
+
+template <typename Work> static Sample time(Work W) {
+  const double Processor = processorTime();
+  const auto Start = std::chrono::steady_clock::now();
+  W();
+  const std::chrono::duration<double> Wall =
+      std::chrono::steady_clock::now() - Start;
+  return {Wall.count(), processorTime() - Processor};
+}
+
+static json::Object toJson(ArrayRef<Sample> Samples) {
+  json::Array Wall, Processor;
+  for (const Sample &S : Samples) {
+    Wall.push_back(S.Wall);
+    Processor.push_back(S.Processor);
+  }
+  return json::Object{{"wall", std::move(Wall)},
+                      {"processor", std::move(Processor)}};
+}
+
+static json::Object cold(Chooser &C) {
+  json::Object Result;
+  std::vector<Sample> Opened;
+  for (const Kind &K : Kinds) {
+    std::vector<Sample> Asked;
+    for (unsigned N = 0; N < Samples; ++N) {
+      const Question Q = K.Choose(C);
+      std::unique_ptr<Trace> T;
+      const Sample Opening = time([&] { T = Check(Trace::open(Path)); });
+      Asked.push_back(time([&] { K.Ask(*T, Q); }));
+      Opened.push_back(Opening + Asked.back());
+    }
+    Result[K.Name] = toJson(Asked);
+  }
+  Result["open"] = toJson(Opened);
+  return Result;
+}
+
+static json::Object session(Chooser &C) {
+  TraceOptions Options;
+  Options.CacheBytes = 1 << 20;
+  std::unique_ptr<Trace> T = Check(Trace::open(Path, Options));
+  json::Object Result;
+  for (const Kind &K : Kinds) {
+    std::vector<Sample> Asked;
+    for (unsigned N = 0; N < Samples; ++N) {
+      const Question Q = K.Choose(C);
+      Asked.push_back(time([&] { K.Ask(*T, Q); }));
+    }
+    Result[K.Name] = toJson(Asked);
+  }
+  return Result;
+}
+
+int main(int Argc, char **Argv) {
+  cl::ParseCommandLineOptions(Argc, Argv,
+                              "how long answers about random moments take\n");
+  Chooser C;
+  json::Object Result;
+  Result["cold"] = cold(C);
+  Result["session"] = session(C);
+  outs() << json::Value(std::move(Result)) << '\n';
+  return 0;
+}

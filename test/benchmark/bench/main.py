@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The command line, and the order in which things are measured."""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from . import alternatives, compare, micro, queries, recording, stepping, table
+from .process import BenchError, progress
+from .samples import Measures
+from .workloads import SIZES, WORKLOADS, parse_size, program
+
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
+# These need the recordings of the workloads.
+WORKLOAD_PARTS = {"record", "query", "length", "verify"}
+FORMAT = 1
+
+EPILOG = """\
+parts: record (with size and memory), query, step, length, verify, instead, micro
+workloads: %s
+
+examples:
+  utils/bench                                everything, a few minutes
+  utils/bench --size large --repeat 5        as docs/performance.md has it
+  utils/bench --only record,gzip,map         recording, on two workloads
+  utils/bench --only micro --json now.json
+  utils/bench --only micro --compare now.json    what moved since
+
+exit status: 0, or 1 if --strict was given and something misses its must; 2 if it could not measure;
+130 if interrupted (what was measured so far is shown)
+""" % ", ".join(workload.name for workload in WORKLOADS)
+
+
+class Setting:
+    """What to measure, with what, and where."""
+
+    def __init__(self, options, place):
+        self.place = place
+        self.instructions = parse_size(options.size)
+        self.quick = self.instructions < SIZES["small"]
+        self.repeat = options.repeat
+        self.samples = options.samples or (10 if self.quick else 200)
+        self.steps = 3 if self.quick else 15
+        self.build = pathlib.Path(options.build).resolve()
+        self.chronicle = self.build / "bin" / "chronicle"
+        self.query_latency = self.build / "test" / "benchmark" / "query-latency"
+        self.micro = self.build / "test" / "benchmark" / "micro-benchmarks"
+        for path in (self.chronicle, self.query_latency, self.micro):
+            if not path.exists():
+                raise BenchError("%s is missing; leave --no-setup out to build it" % path)
+        self.valgrind, self.lldb = program("valgrind"), program("lldb-22")
+        self.parts, self.workloads = chosen(options.only)
+
+    def wants(self, part):
+        return part in self.parts
+
+
+def chosen(only):
+    """Parts and workloads that --only names; of either all if none is named."""
+    names = [name for text in only for name in text.split(",") if name]
+    parts = [name for name in names if name in table.PARTS]
+    workloads = [workload for workload in WORKLOADS if workload.name in names]
+    known = set(table.PARTS) | {workload.name for workload in WORKLOADS}
+    for name in names:
+        if name not in known:
+            raise BenchError("there is no part or workload '%s'; there are %s" % (name, ", ".join(sorted(known))))
+    if workloads and not parts:
+        parts = [part for part in table.PARTS if part in WORKLOAD_PARTS]
+    return parts or list(table.PARTS), workloads or WORKLOADS
+
+
+def measure_workload(setting, measures, workload):
+    for suffix, length in (("", 1), ("-short", 10)):
+        if suffix and not setting.wants("length"):
+            continue
+        command = workload.command(setting.place, workload.amount(setting.instructions / length))
+        made = recording.measure(setting, measures, workload, command, suffix)
+        if setting.wants("query") or setting.wants("length"):
+            queries.measure(setting, measures, workload.name + suffix, made)
+        made.trace.unlink()
+
+
+def measure(setting, measures, notes):
+    if WORKLOAD_PARTS & set(setting.parts):
+        for workload in setting.workloads:
+            measure_workload(setting, measures, workload)
+    if setting.wants("step"):
+        stepping.measure(setting, measures)
+    if setting.wants("instead"):
+        alternatives.measure(setting, measures, notes)
+    if setting.wants("micro"):
+        micro.measure(setting, measures)
+
+
+def machine():
+    models = [line for line in open("/proc/cpuinfo") if line.startswith("model name")]
+    return {
+        "processors": os.cpu_count(),
+        "model": models[0].split(":", 1)[1].strip() if models else platform.machine(),
+        "system": platform.release(),
+        "load": os.getloadavg()[0],
+    }
+
+
+def set_up(options):
+    """Packages and build, as every other script does it."""
+    subprocess.run([SOURCE / "utils" / "setup"], check=True, stdout=sys.stderr)
+    environment = dict(os.environ, CHRONICLE_BUILD=str(pathlib.Path(options.build).resolve()))
+    targets = ["chronicle", "chronicle-tool", "lldbChronicle", "query-latency", "micro-benchmarks"]
+    subprocess.run([SOURCE / "utils" / "build", *targets], check=True, env=environment, stdout=sys.stderr)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="utils/bench",
+        description="Measures Chronicle on real programs and says what holds (docs/performance.md).",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--size", default="small", help="tiny, small, medium or large, or instructions a workload, as 800M; small")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="repetitions of what is timed once each; 3")
+    parser.add_argument("--samples", type=int, metavar="N", help="questions of each kind asked of each trace; 200")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME,…", help="only these parts or workloads (see below)")
+    parser.add_argument("--json", metavar="FILE", help="write everything that was measured")
+    parser.add_argument("--compare", metavar="FILE", help="say what moved since the run that wrote FILE")
+    parser.add_argument("--strict", action="store_true", help="fail if a must is missed")
+    parser.add_argument("--build", default=SOURCE / "build", metavar="DIR", help="the build to measure; build")
+    parser.add_argument("--no-setup", action="store_true", help="install and build nothing")
+    parser.add_argument("--work", metavar="DIR", help="where temporary files go (a large run needs 2 GB); $TMPDIR")
+    options = parser.parse_args(arguments)
+    if options.repeat < 1:
+        parser.error("--repeat must be at least 1")
+    return options
+
+
+def report(setting, measures, notes, options, earlier):
+    made = table.rows(measures, setting.parts)
+    result = {
+        "format": FORMAT,
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": machine(),
+        "size": options.size,
+        "repeat": setting.repeat,
+        "rows": [row.as_json() for row in made],
+        "measures": measures.as_json(),
+        "notes": notes,
+    }
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+    print(table.render(made))
+    for note in notes:
+        print("not measured: " + note)
+    if earlier:
+        print("\nagainst %s:" % options.compare)
+        print("\n".join(compare.compare(earlier["measures"], result["measures"])))
+    return made
+
+
+def load_earlier(path):
+    try:
+        earlier = json.loads(pathlib.Path(path).read_text())
+    except OSError as error:
+        raise BenchError("cannot read %s: %s" % (path, error.strerror))
+    except ValueError:
+        earlier = None
+    if not isinstance(earlier, dict) or earlier.get("format") != FORMAT:
+        raise BenchError("%s was not written by utils/bench --json of this version" % path)
+    return earlier
+
+
+def main(arguments):
+    options = parse(arguments)
+    # Ended politely or by Ctrl-C, nothing is left behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    measures, notes = Measures(), []
+    try:
+        earlier = load_earlier(options.compare) if options.compare else None
+        parse_size(options.size)
+        chosen(options.only)
+        if not options.no_setup:
+            set_up(options)
+        place = pathlib.Path(tempfile.mkdtemp(prefix="chronicle-bench-", dir=options.work))
+    except (BenchError, subprocess.CalledProcessError, OSError) as error:
+        print("bench: %s" % error, file=sys.stderr)
+        return 2
+    interrupted = False
+    try:
+        setting = Setting(options, place)
+        try:
+            measure(setting, measures, notes)
+        except KeyboardInterrupt:
+            interrupted = True
+            progress("interrupted; this is what was measured")
+        made = report(setting, measures, notes, options, earlier)
+    except (BenchError, OSError) as error:
+        print("bench: %s" % error, file=sys.stderr)
+        return 2
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    if interrupted:
+        return 130
+    return 1 if options.strict and any(row.verdict == "miss" for row in made) else 0

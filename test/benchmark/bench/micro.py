@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The micro-benchmarks (Google Benchmark) of encoders, indexer and replayer."""
+import json
+
+from .process import output_of, progress
+
+
+def measure(setting, measures):
+    progress("micro-benchmarks")
+    command = [
+        setting.micro,
+        "--benchmark_format=json",
+        "--benchmark_repetitions=%d" % max(3, setting.repeat),
+        "--benchmark_min_time=%g" % (0.01 if setting.quick else 0.2),
+    ]
+    for result in json.loads(output_of(command))["benchmarks"]:
+        if result["run_type"] == "iteration":
+            # All of them count what they process; time for one is what a budget is made of.
+            each = 1e9 / result["items_per_second"]
+            measures.add("micro/%s/ns" % result["run_name"].split("/")[0], each, "ns")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Recording against Valgrind alone, the size of the trace, the indexer's memory, verification."""
+import json
+
+from .process import progress, run
+
+
+class Recording:
+    """A trace that was made, and the summary of `chronicle record`."""
+
+    def __init__(self, trace, summary, seconds):
+        self.trace, self.summary, self.seconds = trace, summary, seconds
+
+    @property
+    def instructions(self):
+        return self.summary["instructions"]
+
+
+def record(setting, command, name):
+    """Records a command, into place/name.db."""
+    trace, summary = setting.place / (name + ".db"), setting.place / (name + ".json")
+    options = ["--quiet", "--force", "--summary", summary, "-o", trace]
+    outcome = run([setting.chronicle, "record", *options, "--", *command])
+    return outcome, Recording(trace, json.loads(summary.read_text()), outcome.seconds)
+
+
+def measure(setting, measures, workload, command, suffix=""):
+    """Natively, under Valgrind alone, recorded and verified, one after the other, again and again;
+    the last recording is left for other measurements."""
+    name = workload.name + suffix
+    for number in range(setting.repeat):
+        native = run(command)
+        alone = run([setting.valgrind, "--tool=none", "-q", *command])
+        outcome, recording = record(setting, command, name)
+        measures.add("record/%s/ratio" % name, outcome.seconds / alone.seconds, "x")
+        measures.add("record/%s/cpu-ratio" % name, outcome.cpu_seconds / alone.cpu_seconds, "x")
+        measures.add("record/%s/seconds" % name, outcome.seconds, "s")
+        measures.add("none/%s/seconds" % name, alone.seconds, "s")
+        measures.add("native/%s/seconds" % name, native.seconds, "s")
+        told = "%s: %.0f M instructions; alone %.2f s, Valgrind %.2f s, recorded %.2f s (%.2fx)" % (
+            name,
+            recording.instructions / 1e6,
+            native.seconds,
+            alone.seconds,
+            outcome.seconds,
+            outcome.seconds / alone.seconds,
+        )
+        if setting.wants("verify"):
+            verified = run([setting.chronicle, "verify", recording.trace])
+            measures.add("verify/%s/ratio" % name, verified.seconds / outcome.seconds, "x")
+            measures.add("verify/%s/seconds" % name, verified.seconds, "s")
+            measures.add("verify/%s/peak" % name, verified.peak_kb / 1024, "MB")
+            told += ", verified %.2f s" % verified.seconds
+        progress(told)
+        measures.add("size/%s/bytes-per-instruction" % name, recording.summary["bytes-per-instruction"], "B")
+        measures.add("memory/%s/indexer" % name, recording.summary["peak-indexer-kb"] / 1024, "MB")
+        measures.add("memory/%s/program" % name, native.peak_kb / 1024, "MB")
+    measures.add("size/%s/instructions" % name, recording.instructions, "")
+    return recording

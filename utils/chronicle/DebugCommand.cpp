@@ -4,7 +4,7 @@
 /// `chronicle debug`: LLDB on a trace, with nothing to set up.
 
 #include "utils/chronicle/Command.h"
-#include "utils/chronicle/LldbPlaces.h"
+#include "lldb-plugin/LldbPlaces.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"

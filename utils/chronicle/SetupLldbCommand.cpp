@@ -5,7 +5,7 @@
 /// starts.
 
 #include "utils/chronicle/Command.h"
-#include "utils/chronicle/LldbPlaces.h"
+#include "lldb-plugin/LldbPlaces.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"

@@ -3,8 +3,8 @@
 /// \file
 /// Where LLDB and Chronicle's plugin for it are.
 
-#ifndef CHRONICLE_UTILS_CHRONICLE_LLDBPLACES_H
-#define CHRONICLE_UTILS_CHRONICLE_LLDBPLACES_H
+#ifndef CHRONICLE_LLDBPLUGIN_LLDBPLACES_H
+#define CHRONICLE_LLDBPLUGIN_LLDBPLACES_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/Commands.h"
+#include "lldb-plugin/Command.h"
 #include "lldb-plugin/LldbInternals.h"
 #include "lldb-plugin/LoadedTrace.h"
 #include "query/Symbols.h"
@@ -187,46 +188,6 @@ Error goTo(SBDebugger Debugger, Arguments Words,
   return Error::success();
 }
 
-Error reverseContinue(SBDebugger Debugger, Arguments Words,
-                      SBCommandReturnObject &Result) {
-  Expected<std::shared_ptr<LoadedTrace>> L = loaded(Debugger);
-  if (!L)
-    return L.takeError();
-  if (!Words.empty())
-    return createStringError("reverse-continue takes no arguments");
-  runReverse(Debugger, Result);
-  return Error::success();
-}
-
-Error reverseStepInstruction(SBDebugger Debugger, Arguments Words,
-                             SBCommandReturnObject &Result) {
-  Expected<std::shared_ptr<LoadedTrace>> L = loaded(Debugger);
-  if (!L)
-    return L.takeError();
-  uint64_t Count = 1;
-  if (Words.size() > 1 ||
-      (Words.size() == 1 && Words[0].getAsInteger(0, Count)))
-    return createStringError("reverse-stepi takes a count of instructions");
-  Position Here = (*L)->position();
-  TimeTravel Way((*L)->trace());
-  if (Error E = Way.jump(Here.Time, Here.Thread))
-    return E;
-  Cancellation Never;
-  std::string Text = "instruction step back";
-  for (; Count; --Count) {
-    Expected<Stop> Stopped = Way.stepBackward(Here.Thread, Never);
-    if (!Stopped)
-      return Stopped.takeError();
-    if (Stopped->Kind == StopKind::Begin) {
-      Text = "the start of the run";
-      break;
-    }
-  }
-  (*L)->jump(Debugger, Way.position().Time, Way.position().Thread, Text,
-             Result);
-  return Error::success();
-}
-
 /// What `last-write` is about: an expression, or -a address -s size.
 Expected<AddressRange> watchedRange(SBDebugger Debugger, Arguments Words) {
   std::string Expression;
@@ -346,6 +307,8 @@ Error stopped(SBDebugger Debugger, Arguments, SBCommandReturnObject &Result) {
   Result.SetStatus(lldb::eReturnStatusSuccessFinishNoResult);
   lldb::SBProcess Process = Debugger.GetSelectedTarget().GetProcess();
   internals::resetDirection(Process);
+  if (std::shared_ptr<LoadedTrace> L = LoadedTrace::of(Debugger))
+    L->stopped();
   // LLDB stays in a thread that did nothing when another arrives by a jump.
   if (Process.GetSelectedThread().GetStopReason() == lldb::eStopReasonNone)
     for (uint32_t I = 0, N = Process.GetNumThreads(); I < N; ++I) {
@@ -383,16 +346,13 @@ bool addCommands(lldb::SBCommandInterpreter Interpreter) {
        "before now, and show who wrote what.",
        "chronicle last-write [--no-jump] <expression> | -a <address> -s "
        "<size>"},
-      {"reverse-continue", reverseContinue,
-       "Run backward to a breakpoint, a watchpoint or the start of the run.",
-       "chronicle reverse-continue"},
-      {"reverse-stepi", reverseStepInstruction,
-       "Step back by instructions of this thread.",
-       "chronicle reverse-stepi [<count>]"},
       {"_stopped", stopped, "For Chronicle's own use.", "chronicle _stopped"},
   };
   for (const auto &V : Verbs)
     if (!Group.AddCommand(V.Name, new Verb(V.Run), V.Help, V.Syntax).IsValid())
+      return false;
+  for (const CommandSpec &S : reverseCommands())
+    if (!addCommand(Interpreter, Group, S))
       return false;
   return true;
 }

@@ -52,6 +52,17 @@ void GdbSession::jumpNext(Timestamp Time, uint32_t Thread,
   Next = Jump{Time, Thread, std::move(Description)};
 }
 
+void GdbSession::goBackNext(Timestamp Time, uint32_t Thread,
+                            std::string Description) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Next = Jump{Time, Thread, std::move(Description), /*StopsOnTheWay=*/true};
+}
+
+void GdbSession::forgetJump() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Next.reset();
+}
+
 Position GdbSession::position() const {
   std::lock_guard<std::mutex> Guard(Lock);
   return Shown;
@@ -256,11 +267,10 @@ std::string GdbSession::answerResume(StringRef Packet) {
     std::swap(Jumping, Next);
   }
   Description.clear();
-  if (Jumping) {
+  if (Jumping && !Jumping->StopsOnTheWay) {
     if (Error E = Travel.jump(Jumping->Time, Jumping->Thread))
       return failure(std::move(E));
-    // What LLDB takes as a stop that no plan of a thread explains.
-    LastStop = {StopKind::Begin};
+    LastStop = {StopKind::Arrived};
     Description = std::move(Jumping->Description);
     return stopReply();
   }
@@ -281,6 +291,9 @@ std::string GdbSession::answerResume(StringRef Packet) {
   Cancellation Cancel;
   Expected<Stop> Stopped = [&]() -> Expected<Stop> {
     PacketChannel::InterruptWatch Watch(Channel, Cancel);
+    if (Jumping && Action.Backward)
+      return Travel.continueBackward(Cancel,
+                                     Position{Jumping->Time, Jumping->Thread});
     if (Action.Backward)
       return Action.Step ? Travel.stepBackward(Thread, Cancel)
                          : Travel.continueBackward(Cancel);
@@ -293,6 +306,13 @@ std::string GdbSession::answerResume(StringRef Packet) {
     LastStop = {StopKind::Interrupted};
   } else {
     LastStop = *Stopped;
+  }
+  if (Jumping && Action.Backward) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (LastStop.Kind == StopKind::Arrived)
+      Description = std::move(Jumping->Description);
+    else if (LastStop.Kind != StopKind::Interrupted && !Next)
+      Next = std::move(Jumping);
   }
   return stopReply();
 }
@@ -346,6 +366,8 @@ std::string GdbSession::stopReply() {
   case StopKind::Watchpoint:
     Reply += formatv("watch:{0:x-};", LastStop.Address);
     break;
+  // What LLDB takes as a stop that no plan of a thread explains.
+  case StopKind::Arrived:
   case StopKind::Begin:
     Reply += "replaylog:begin;";
     break;

@@ -31,6 +31,12 @@ public:
   /// is how somebody other than the debugger moves: a debugger believes only
   /// what it hears in answer to a resume. Thread 0: the one that runs then.
   void jumpNext(Timestamp Time, uint32_t Thread, std::string Description);
+  /// The same for an earlier moment, with stops at breakpoints and watchpoints
+  /// on the way. A debugger that does not want such a stop, because of a
+  /// condition, resumes backward; that goes on to Time too. When the debugger
+  /// does stop on the way, forgetJump() ends this.
+  void goBackNext(Timestamp Time, uint32_t Thread, std::string Description);
+  void forgetJump();
   /// Where the process is now.
   Position position() const;
 
@@ -39,6 +45,7 @@ private:
     Timestamp Time = 0;
     uint32_t Thread = 0;
     std::string Description;
+    bool StopsOnTheWay = false;
   };
 
   std::string answer(llvm::StringRef Packet);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/LoadedTrace.h"
+#include "lldb-plugin/HistoryUnwinder.h"
 #include "query/Symbols.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -122,6 +123,7 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
     Signals.SetShouldSuppress(Signals.GetSignalAtIndex(I), true);
   std::lock_guard<std::mutex> Guard(RegistryLock);
   registry()[Result->Process.GetUniqueID()] = Result;
+  Result->stopped();
   return Result;
 }
 
@@ -151,6 +153,14 @@ void runReverse(lldb::SBDebugger Debugger,
     Result.SetStatus(Continued.GetStatus());
   else
     Result.SetError(Continued.GetError());
+}
+
+void LoadedTrace::stopped() {
+  Session->forgetJump();
+  installHistoryUnwinders(Process, T, [This = weak_from_this()] {
+    std::shared_ptr<LoadedTrace> L = This.lock();
+    return L ? L->position() : Position();
+  });
 }
 
 void LoadedTrace::jump(lldb::SBDebugger Debugger, Timestamp Time,

@@ -14,7 +14,7 @@ namespace chronicle {
 
 /// The trace, and the session that LLDB's process talks to over a pair of
 /// sockets. Lives until the process has gone and nobody uses it.
-class LoadedTrace {
+class LoadedTrace : public std::enable_shared_from_this<LoadedTrace> {
 public:
   /// Opens the trace, makes a target from the recorded program and connects a
   /// process to it, stopped at At: start, end, crash (the same as end) or a
@@ -35,11 +35,18 @@ public:
   /// runs then.
   void jump(lldb::SBDebugger Debugger, Timestamp Time, uint32_t Thread,
             std::string Description, lldb::SBCommandReturnObject &Result);
+  /// Makes the next reverse continue end at an earlier moment, if nothing stops
+  /// it on the way.
+  void goBack(Timestamp Time, uint32_t Thread, std::string Description) {
+    Session->goBackNext(Time, Thread, std::move(Description));
+  }
+  /// Done when the process has stopped and LLDB does not go on by itself.
+  void stopped();
 
 private:
   LoadedTrace() = default;
 
-  std::unique_ptr<Trace> T;
+  std::shared_ptr<const Trace> T;
   std::unique_ptr<GdbSession> Session;
   int Socket = -1; ///< the session's end
   lldb::SBProcess Process;

@@ -101,9 +101,10 @@ TimeTravel::searchForward(Timestamp From, Timestamp Until,
 }
 
 Expected<std::optional<TimeTravel::Hit>>
-TimeTravel::searchBackward(const Cancellation &Cancel) {
+TimeTravel::searchBackward(Timestamp From, const Cancellation &Cancel) {
   std::optional<Hit> Best;
-  Timestamp From = 0;
+  if (From > Now.Time)
+    return Best;
   for (const auto &Watchpoint : Watchpoints) {
     Error E = T.writes(
         rangeOf(Watchpoint), {From, Now.Time}, /*Backward=*/true,
@@ -112,7 +113,7 @@ TimeTravel::searchBackward(const Cancellation &Cancel) {
             return true;
           // What is not an instruction's was done between the one before and
           // the one at its time; before it is before the former.
-          if (W.By != Writer::Instruction && W.Time == 0)
+          if (W.By != Writer::Instruction && W.Time <= From)
             return false;
           Timestamp Before = W.Time - (W.By != Writer::Instruction);
           if (!Best || Before > Best->Where.Time)
@@ -126,7 +127,7 @@ TimeTravel::searchBackward(const Cancellation &Cancel) {
     if (Best)
       From = std::max(From, Best->Where.Time);
   }
-  if (!Now.Time)
+  if (From >= Now.Time)
     return Best;
   for (uint64_t Address : Breakpoints) {
     Error E = T.executions(
@@ -161,8 +162,10 @@ Expected<Stop> TimeTravel::continueForward(const Cancellation &Cancel) {
   return (*Found)->What;
 }
 
-Expected<Stop> TimeTravel::continueBackward(const Cancellation &Cancel) {
-  Expected<std::optional<Hit>> Found = searchBackward(Cancel);
+Expected<Stop> TimeTravel::continueBackward(const Cancellation &Cancel,
+                                            std::optional<Position> Until) {
+  Expected<std::optional<Hit>> Found =
+      searchBackward(Until ? Until->Time + 1 : 0, Cancel);
   if (Cancel.Cancelled) {
     if (!Found)
       consumeError(Found.takeError());
@@ -170,6 +173,10 @@ Expected<Stop> TimeTravel::continueBackward(const Cancellation &Cancel) {
   }
   if (!Found)
     return Found.takeError();
+  if (!*Found && Until) {
+    Now = *Until;
+    return Stop{StopKind::Arrived};
+  }
   if (!*Found) {
     if (Error E = jump(0))
       return E;

@@ -20,7 +20,8 @@ struct Position {
 };
 
 enum class StopKind {
-  Step, ///< what was asked for was done
+  Step,    ///< what was asked for was done
+  Arrived, ///< at the place that was named
   Breakpoint,
   Watchpoint,
   Begin,       ///< nothing was recorded before this
@@ -54,7 +55,10 @@ public:
   void removeWatchpoint(uint64_t Address, uint64_t Length);
 
   llvm::Expected<Stop> continueForward(const Cancellation &Cancel);
-  llvm::Expected<Stop> continueBackward(const Cancellation &Cancel);
+  /// Until: goes no further than there.
+  llvm::Expected<Stop>
+  continueBackward(const Cancellation &Cancel,
+                   std::optional<Position> Until = std::nullopt);
   /// One instruction of the thread. Others run meanwhile, as they did in the
   /// recorded run; Others says if their breakpoints count.
   llvm::Expected<Stop> stepForward(uint32_t Thread, bool Others,
@@ -71,7 +75,8 @@ private:
   };
   llvm::Expected<std::optional<Hit>>
   searchForward(Timestamp From, Timestamp Until, const Cancellation &Cancel);
-  llvm::Expected<std::optional<Hit>> searchBackward(const Cancellation &Cancel);
+  llvm::Expected<std::optional<Hit>> searchBackward(Timestamp From,
+                                                    const Cancellation &Cancel);
   llvm::Expected<Stop> goToEnd();
   bool breakpointHere() const;
 

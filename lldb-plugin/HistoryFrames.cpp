@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/HistoryFrames.h"
+#include "trace-format/GuestState.h"
+#include "llvm/Support/Endian.h"
+
+using namespace llvm;
+using support::endian::read64le;
+using support::endian::write64le;
+
+namespace chronicle {
+
+/// No instruction is longer.
+static constexpr uint64_t LongestInstruction = 15;
+
+static Expected<std::vector<uint8_t>> readAll(const Trace &T, uint64_t Address,
+                                              uint64_t Length, Timestamp Time) {
+  Expected<MemoryContents> M = T.memory(Address, Length, Time);
+  if (!M)
+    return M.takeError();
+  if (M->Mapped.size() != 1 || M->Mapped[0].first != 0 ||
+      M->Mapped[0].second != Length)
+    M->Bytes.clear();
+  return std::move(M->Bytes);
+}
+
+static void set(Registers &R, unsigned Offset, uint64_t Value) {
+  write64le(&R.State[Offset], Value);
+}
+
+Expected<HistoryFrames> HistoryFrames::create(const Trace &T, uint32_t Thread,
+                                              Timestamp Time) {
+  HistoryFrames Result(T, Thread, Time);
+  Expected<std::vector<Activation>> Stack = T.callStack(Thread, Time);
+  if (!Stack)
+    return Stack.takeError();
+  Result.Stack = std::move(*Stack);
+  if (Error E = Result.build())
+    return E;
+  return Result;
+}
+
+/// What the call that made the activation pushed; 0: nobody knows.
+Expected<uint64_t> HistoryFrames::returnAddress(const Activation &A) const {
+  // Nearly always it is still there, and if it follows the call it is it.
+  if (A.CallSite) {
+    Expected<std::vector<uint8_t>> Now = readAll(*T, A.StackPointer, 8, Time);
+    if (!Now)
+      return Now.takeError();
+    if (!Now->empty()) {
+      uint64_t Address = read64le(Now->data());
+      if (Address > A.CallSite && Address - A.CallSite <= LongestInstruction)
+        return Address;
+    }
+  }
+  Expected<std::vector<uint8_t>> Then = readAll(*T, A.StackPointer, 8, A.Entry);
+  if (!Then)
+    return Then.takeError();
+  return Then->empty() ? 0 : read64le(Then->data());
+}
+
+Error HistoryFrames::build() {
+  for (size_t I = 0; I < Stack.size(); ++I) {
+    const Activation &A = Stack[I];
+    HistoryFrame Frame;
+    Frame.Activation = I;
+    Frame.Cfa = A.StackPointer + 8;
+    Frame.Pc = A.Pc;
+    Frame.What = HistoryFrame::Interrupted;
+    if (I && !Stack[I - 1].Signal) {
+      Expected<uint64_t> Address = returnAddress(Stack[I - 1]);
+      if (!Address)
+        return Address.takeError();
+      Frame.What = HistoryFrame::Called;
+      if (*Address)
+        Frame.Pc = *Address;
+    }
+    Frames.push_back(Frame);
+    if (!A.Signal || I + 1 == Stack.size())
+      continue;
+    Expected<uint64_t> Address = returnAddress(A);
+    if (!Address)
+      return Address.takeError();
+    Expected<Registers> R = interruptedRegisters(A);
+    if (!R)
+      return R.takeError();
+    HistoryFrame Trampoline;
+    Trampoline.What = HistoryFrame::Trampoline;
+    Trampoline.Activation = I;
+    Trampoline.Pc = *Address;
+    Trampoline.Cfa = R->rsp();
+    Frames.push_back(Trampoline);
+  }
+  return Error::success();
+}
+
+/// Of what the handler interrupted: from the frame that the kernel made for it,
+/// when it had just been made.
+Expected<Registers>
+HistoryFrames::interruptedRegisters(const Activation &Handler) const {
+  Expected<Registers> R = T->registers(Thread, Handler.Entry);
+  if (!R)
+    return R.takeError();
+  // The third argument is a ucontext, which has its registers after flags, link
+  // and stack, in this order.
+  static constexpr unsigned Order[] = {
+      CH_OFFSET_R8,  CH_OFFSET_R9,  CH_OFFSET_R10, CH_OFFSET_R11, CH_OFFSET_R12,
+      CH_OFFSET_R13, CH_OFFSET_R14, CH_OFFSET_R15, CH_OFFSET_RDI, CH_OFFSET_RSI,
+      CH_OFFSET_RBP, CH_OFFSET_RBX, CH_OFFSET_RDX, CH_OFFSET_RAX, CH_OFFSET_RCX,
+      CH_OFFSET_RSP, CH_OFFSET_RIP};
+  constexpr uint64_t Before = 8 + 8 + 24;
+  constexpr size_t Count = std::size(Order);
+  Expected<std::vector<uint8_t>> Saved = readAll(
+      *T, R->word(CH_OFFSET_RDX) + Before, 8 * (Count + 1), Handler.Entry);
+  if (!Saved)
+    return Saved.takeError();
+  if (Saved->empty())
+    return createStringError("the frame of a signal handler is not mapped");
+  for (size_t I = 0; I < Count; ++I)
+    set(*R, Order[I], read64le(&(*Saved)[8 * I]));
+  // The flags follow; as Valgrind keeps them when they are not a result.
+  set(*R, CH_OFFSET_CC_OP, 0);
+  set(*R, CH_OFFSET_CC_DEP1, read64le(&(*Saved)[8 * Count]));
+  set(*R, CH_OFFSET_CC_DEP2, 0);
+  set(*R, CH_OFFSET_CC_NDEP, 0);
+  return *R;
+}
+
+/// Before the activation's first instruction.
+Expected<Registers> HistoryFrames::entryRegisters(size_t Index) const {
+  // A signal may have come before it ran.
+  if (Index && Stack[Index - 1].Signal &&
+      Stack[Index - 1].Entry == Stack[Index].Entry)
+    return interruptedRegisters(Stack[Index - 1]);
+  return T->registers(Thread, Stack[Index].Entry);
+}
+
+Expected<Registers> HistoryFrames::registers(size_t Index) const {
+  const HistoryFrame &Frame = Frames[Index];
+  if (!Index)
+    return T->registers(Thread, Time);
+  if (Frame.What == HistoryFrame::Interrupted)
+    return interruptedRegisters(Stack[Frame.Activation - 1]);
+  // As the callee found them, but for what the call did.
+  size_t Callee = Frame.What == HistoryFrame::Trampoline ? Frame.Activation
+                                                         : Frame.Activation - 1;
+  Expected<Registers> R = entryRegisters(Callee);
+  if (!R)
+    return R.takeError();
+  set(*R, CH_OFFSET_RIP, Frame.Pc);
+  set(*R, CH_OFFSET_RSP, Stack[Callee].StackPointer + 8);
+  return *R;
+}
+
+} // namespace chronicle

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/LldbLines.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+LldbLines::LldbLines(lldb::SBTarget Target) : Target(Target) {
+  // "^std::" unless the user has set something else.
+  lldb::SBStringList Values = lldb::SBDebugger::GetInternalVariableValue(
+      "target.process.thread.step-avoid-regexp",
+      Target.GetDebugger().GetInstanceName());
+  StringRef Pattern =
+      Values.GetSize() ? StringRef(Values.GetStringAtIndex(0)) : "";
+  if (!Pattern.empty())
+    Avoided.emplace(Pattern);
+}
+
+const CodePlace &LldbLines::at(uint64_t Pc) {
+  auto [It, New] = Known.try_emplace(Pc);
+  if (New)
+    It->second = find(Pc);
+  return It->second;
+}
+
+uint32_t LldbLines::fileNumber(lldb::SBFileSpec File) {
+  char Path[4096];
+  if (!File.GetPath(Path, sizeof(Path)))
+    return 0;
+  return Files.try_emplace(Path, Files.size() + 1).first->second;
+}
+
+CodePlace LldbLines::find(uint64_t Pc) {
+  CodePlace Place;
+  lldb::SBSymbolContext Context = Target.ResolveSymbolContextForAddress(
+      Target.ResolveLoadAddress(Pc),
+      lldb::eSymbolContextFunction | lldb::eSymbolContextBlock |
+          lldb::eSymbolContextLineEntry | lldb::eSymbolContextModule);
+  lldb::SBFunction Function = Context.GetFunction();
+  lldb::SBLineEntry Entry = Context.GetLineEntry();
+  if (!Function.IsValid() || !Entry.IsValid())
+    return Place;
+
+  // From the inside out: a scope's line is its own, then that of the call of
+  // what is inlined in it.
+  CodePlace::Scope Inner;
+  Inner.File = fileNumber(Entry.GetFileSpec());
+  Inner.Line = Entry.GetLine();
+  lldb::SBBlock Block = Context.GetBlock();
+  if (Block.IsValid() && !Block.IsInlined())
+    Block = Block.GetContainingInlinedBlock();
+  for (; Block.IsValid();
+       Block = Block.GetParent().IsInlined()
+                   ? Block.GetParent()
+                   : Block.GetParent().GetContainingInlinedBlock()) {
+    Inner.Start = Block.GetRangeStartAddress(0).GetLoadAddress(Target);
+    Place.Scopes.push_back(Inner);
+    Inner.File = fileNumber(Block.GetInlinedCallSiteFile());
+    Inner.Line = Block.GetInlinedCallSiteLine();
+  }
+  uint64_t Start = Function.GetStartAddress().GetLoadAddress(Target);
+  Inner.Start = Start;
+  Place.Scopes.push_back(Inner);
+  std::reverse(Place.Scopes.begin(), Place.Scopes.end());
+
+  Place.Prologue =
+      Place.Scopes.size() == 1 && Pc - Start < Function.GetPrologueByteSize();
+  if (const char *Name = Function.GetName(); Avoided && Name)
+    Place.Avoided = Avoided->match(Name);
+  const char *File = Context.GetModule().GetFileSpec().GetFilename();
+  Place.Linker = File && StringRef(File).starts_with("ld-");
+  return Place;
+}
+
+} // namespace chronicle

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// reverse-step, reverse-next, reverse-finish, reverse-stepi and
+/// reverse-continue: what LLDB has forward.
+
+#include "lldb-plugin/Command.h"
+#include "lldb-plugin/HistoryFrames.h"
+#include "lldb-plugin/LldbLines.h"
+
+using namespace llvm;
+
+namespace chronicle {
+
+namespace {
+
+/// The thread and frame that a step starts from.
+struct Start {
+  lldb::SBThread Thread;
+  Position Where;
+};
+
+/// Takes a step, perhaps several at once, from a position.
+using Way = function_ref<SourceStep::Destination(
+    SourceStep &Steps, const Start &From, uint64_t Count)>;
+
+} // namespace
+
+/// How many scopes of the code that the frame is in have been entered: itself
+/// and, as long as it is inlined, what it is inlined into.
+static size_t scopesOf(lldb::SBThread Thread, uint32_t Frame) {
+  size_t Scopes = 1;
+  for (; Thread.GetFrameAtIndex(Frame).IsInlined(); ++Frame)
+    ++Scopes;
+  return Scopes;
+}
+
+static Expected<Start> startOf(CommandCall &Call, const LoadedTrace &Loaded) {
+  lldb::SBProcess Process = Loaded.process();
+  Start From;
+  From.Thread = Process.GetSelectedThread();
+  if (Call.has("thread")) {
+    Expected<uint64_t> Index = Call.number("thread", 0);
+    if (!Index)
+      return Index.takeError();
+    From.Thread = Process.GetThreadByIndexID(uint32_t(*Index));
+    if (!From.Thread.IsValid())
+      return createStringError(
+          formatv("there is no thread {0} now: see 'thread list'", *Index));
+  }
+  From.Where = Loaded.position();
+  Expected<std::vector<ThreadInfo>> Threads =
+      Loaded.trace().threads(From.Where.Time);
+  if (!Threads)
+    return Threads.takeError();
+  // The last one of the run has exited at its end, and is still shown.
+  for (const ThreadInfo &Each : *Threads)
+    if (Each.OsThread == From.Thread.GetThreadID())
+      From.Where.Thread = Each.Number;
+  return From;
+}
+
+static void printPlace(CommandCall &Call, const LoadedTrace &Loaded) {
+  lldb::SBThread Thread = Loaded.process().GetSelectedThread();
+  lldb::SBFrame Frame = Thread.GetFrameAtIndex(0);
+  char Reason[256] = "";
+  Thread.GetStopDescription(Reason, sizeof(Reason));
+  json::Object Place{{"time", Loaded.position().Time},
+                     {"thread", Loaded.position().Thread},
+                     {"reason", Reason},
+                     {"pc", formatv("{0:x}", Frame.GetPC()).str()}};
+  if (const char *Name = Frame.GetDisplayFunctionName())
+    Place["function"] = Name;
+  lldb::SBLineEntry Line = Frame.GetLineEntry();
+  char Path[4096];
+  if (Line.IsValid() && Line.GetFileSpec().GetPath(Path, sizeof(Path))) {
+    Place["file"] = Path;
+    Place["line"] = Line.GetLine();
+  }
+  Call.printJson(std::move(Place));
+}
+
+/// Resumes backward, and says where that ended.
+static void move(CommandCall &Call, const LoadedTrace &Loaded) {
+  if (!Call.json()) {
+    runReverse(Call.debugger(), Call.result());
+    return;
+  }
+  lldb::SBCommandReturnObject Silent;
+  runReverse(Call.debugger(), Silent);
+  Call.result().SetStatus(lldb::eReturnStatusSuccessFinishResult);
+  if (Silent.Succeeded())
+    printPlace(Call, Loaded);
+  else
+    Call.result().SetError(Silent.GetError());
+}
+
+static Error step(CommandCall &Call, const char *Reason, Way Take) {
+  Expected<std::shared_ptr<LoadedTrace>> L = Call.loaded();
+  if (!L)
+    return L.takeError();
+  uint64_t Count = 1;
+  if (!Call.words().empty() &&
+      (Call.words()[0].getAsInteger(0, Count) || !Count))
+    return createStringError(
+        formatv("'{0}' is no count of steps: give a number from 1 on",
+                Call.words()[0]));
+  Expected<Start> From = startOf(Call, **L);
+  if (!From)
+    return From.takeError();
+  LldbLines Lines((*L)->process().GetTarget());
+  std::optional<SourceStep::Destination> Found;
+  Call.interruptibly("Stepping back", [&](const Cancellation &Cancel) {
+    SourceStep Steps((*L)->trace(), Lines, Cancel);
+    Found.emplace(Take(Steps, *From, Count));
+  });
+  if (!*Found)
+    return Found->takeError();
+  std::string Text = Reason;
+  Timestamp To = 0;
+  if (**Found)
+    To = ***Found;
+  else if (From->Where.Time && From->Where.Thread != 1)
+    return createStringError(formatv("thread {0} has not run before this",
+                                     From->Thread.GetIndexID()));
+  else
+    Text = "the start of the run";
+  (*L)->goBack(To, From->Where.Thread, Text);
+  move(Call, **L);
+  return Error::success();
+}
+
+/// Count times, as far as there is history.
+static SourceStep::Destination
+repeat(SourceStep &Steps, const Start &From, uint64_t Count,
+       function_ref<SourceStep::Destination(Position, size_t Scopes)> Once) {
+  std::optional<Timestamp> Last;
+  Position At = From.Where;
+  size_t Scopes = scopesOf(From.Thread, 0);
+  while (true) {
+    SourceStep::Destination Next = Once(At, Scopes);
+    if (!Next)
+      return Next.takeError();
+    if (!*Next)
+      return Last;
+    Last = At.Time = **Next;
+    if (!--Count)
+      return Last;
+    Expected<size_t> Shown = Steps.scopesShown(At);
+    if (!Shown)
+      return Shown.takeError();
+    Scopes = *Shown;
+  }
+}
+
+static Error reverseStep(CommandCall &Call) {
+  return step(Call, "reverse step in",
+              [](SourceStep &Steps, const Start &From, uint64_t Count) {
+                return repeat(Steps, From, Count, [&](Position At, size_t) {
+                  return Steps.into(At);
+                });
+              });
+}
+
+static Error reverseNext(CommandCall &Call) {
+  return step(Call, "reverse step over",
+              [](SourceStep &Steps, const Start &From, uint64_t Count) {
+                return repeat(Steps, From, Count,
+                              [&](Position At, size_t Scopes) {
+                                return Steps.over(At, Scopes);
+                              });
+              });
+}
+
+static Error reverseFinish(CommandCall &Call) {
+  return step(
+      Call, "reverse step out",
+      [&](SourceStep &Steps, const Start &From,
+          uint64_t Count) -> SourceStep::Destination {
+        // The selected frame's function, and Count - 1 of its callers.
+        lldb::SBThread Thread = From.Thread;
+        uint32_t Selected =
+            Thread.GetSelectedFrame().GetFrameID() + uint32_t(Count) - 1;
+        size_t Concrete = 0;
+        for (uint32_t I = 0; I < Selected; ++I)
+          Concrete += !Thread.GetFrameAtIndex(I).IsInlined();
+        Expected<std::shared_ptr<LoadedTrace>> L = Call.loaded();
+        if (!L)
+          return L.takeError();
+        Expected<HistoryFrames> History = HistoryFrames::create(
+            (*L)->trace(), From.Where.Thread, From.Where.Time);
+        if (!History)
+          return History.takeError();
+        if (Concrete >= History->frames().size())
+          return createStringError(formatv("there are only {0} calls under way",
+                                           History->frames().size()));
+        return Steps.out(From.Where, History->frames()[Concrete].Activation,
+                         scopesOf(Thread, Selected));
+      });
+}
+
+static Error reverseStepInstruction(CommandCall &Call) {
+  return step(Call, "reverse instruction step",
+              [](SourceStep &Steps, const Start &From, uint64_t Count) {
+                return Steps.instructions(From.Where, Count);
+              });
+}
+
+static Error reverseContinue(CommandCall &Call) {
+  Expected<std::shared_ptr<LoadedTrace>> L = Call.loaded();
+  if (!L)
+    return L.takeError();
+  move(Call, **L);
+  return Error::success();
+}
+
+ArrayRef<CommandSpec> reverseCommands() {
+  static const OptionSpec Options[] = {
+      {"thread", 't', "index",
+       "Step this thread, not the selected one; its number in 'thread list'."},
+      JsonOption,
+  };
+  static const CommandSpec Table[] = {
+      {.Name = "reverse-step",
+       .Run = reverseStep,
+       .Help = "Step back to the start of the line before, into calls.",
+       .Arguments = "[<count>]",
+       .Details =
+           "Undoes 'thread step-in'. A function that was called is entered at "
+           "its end, if it\nhas line information; from the first line of a "
+           "function the way back is to the line\nof its call. Breakpoints and "
+           "watchpoints on the way stop it.\n",
+       .Examples = "  chronicle reverse-step\n"
+                   "  chronicle reverse-step 3\n"
+                   "  rs\n",
+       .Options = Options,
+       .MostWords = 1,
+       .Repeat = nullptr,
+       .Alias = "rs"},
+      {.Name = "reverse-next",
+       .Run = reverseNext,
+       .Help = "Step back to the start of the line before, over calls.",
+       .Arguments = "[<count>]",
+       .Details =
+           "Undoes 'thread step-over': stays in this call of this function, in "
+           "this thread; from\nits first line the way back is to the line of "
+           "its call. How long the calls took that\nare stepped over does not "
+           "matter. Breakpoints and watchpoints in them stop it.\n",
+       .Examples = "  chronicle reverse-next\n"
+                   "  chronicle reverse-next 5 --thread 2\n"
+                   "  rn\n",
+       .Options = Options,
+       .MostWords = 1,
+       .Repeat = nullptr,
+       .Alias = "rn"},
+      {.Name = "reverse-finish",
+       .Run = reverseFinish,
+       .Help = "Go back to the call of the selected frame's function.",
+       .Arguments = "[<count>]",
+       .Details =
+           "To before the call instruction. With a count, to the call of "
+           "one of its callers.\nBreakpoints and watchpoints on the way "
+           "stop it.\n",
+       .Examples = "  chronicle reverse-finish\n"
+                   "  rf\n",
+       .Options = Options,
+       .MostWords = 1,
+       .Repeat = nullptr,
+       .Alias = "rf"},
+      {.Name = "reverse-stepi",
+       .Run = reverseStepInstruction,
+       .Help = "Step back by instructions of this thread.",
+       .Arguments = "[<count>]",
+       .Examples = "  chronicle reverse-stepi\n"
+                   "  chronicle reverse-stepi 1000\n"
+                   "  rsi\n",
+       .Options = Options,
+       .MostWords = 1,
+       .Repeat = nullptr,
+       .Alias = "rsi"},
+      {.Name = "reverse-continue",
+       .Run = reverseContinue,
+       .Help = "Run backward to a breakpoint, a watchpoint or the start of the "
+               "run.",
+       .Details =
+           "A breakpoint stops before its instruction, a watchpoint before the "
+           "write, so that\nwhat led to it is still to be seen.\n",
+       .Examples = "  watchpoint set variable Total\n"
+                   "  chronicle reverse-continue\n"
+                   "  rc\n",
+       .Options = ArrayRef(Options).drop_front(),
+       .MostWords = 0,
+       .Repeat = nullptr,
+       .Alias = "rc"},
+  };
+  return Table;
+}
+
+} // namespace chronicle

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Where a step backward ends, at source level.
+///
+/// The instructions that an activation ran itself, without those of its
+/// callees, fall into *runs*: neighbours of the same source line. A debugger's
+/// step forward goes from the start of one run to the start of the next; a step
+/// backward goes to the start of the run that the instruction before now is in.
+/// So each undoes the other, and from the middle of a line the way back is to
+/// its beginning.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_SOURCESTEP_H
+#define CHRONICLE_LLDB_PLUGIN_SOURCESTEP_H
+
+#include "lldb-plugin/TimeTravel.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace chronicle {
+
+/// What a debugger knows of an instruction's source.
+struct CodePlace {
+  /// The function, or a function inlined into the scope before it.
+  struct Scope {
+    uint64_t Start = 0; ///< of its code: tells scopes apart
+    uint32_t File = 0;  ///< some number for each file
+    uint32_t Line = 0;  ///< in an outer scope, of the inlined call; 0: none
+  };
+  llvm::SmallVector<Scope, 2> Scopes; ///< outermost first; empty: nothing known
+  /// Sets up the frame, before the function's body: goes with the call.
+  bool Prologue = false;
+  /// Of the dynamic linker, which gets between a call and its callee.
+  bool Linker = false;
+  /// The user does not want to step into this function.
+  bool Avoided = false;
+
+  bool hasLine() const { return !Scopes.empty() && Scopes.back().Line; }
+};
+
+/// A debugger's line table. What it returns lives as long as itself.
+class LineTable {
+public:
+  virtual ~LineTable();
+  virtual const CodePlace &at(uint64_t Pc) = 0;
+};
+
+/// Finds the destinations. Callees are skipped by their activations, so what a
+/// step costs depends on the instructions of the line itself, not on what it
+/// called. Not thread-safe.
+class SourceStep {
+public:
+  SourceStep(const Trace &T, LineTable &Lines, const Cancellation &Cancel)
+      : T(T), Lines(Lines), Cancel(Cancel) {}
+
+  /// Nothing, in all of these: the thread did not run before that.
+  using Destination = llvm::Expected<std::optional<Timestamp>>;
+
+  /// To the start of the line before, over calls. Scopes is how many of the
+  /// scopes at From are entered, as the debugger shows it: at the first
+  /// instruction of an inlined function it may show the caller.
+  Destination over(Position From, size_t Scopes);
+  /// The same, but into calls, from their end.
+  Destination into(Position From);
+  /// To the call of the function at From, or of its Frame-th caller. With
+  /// Scopes > 1, to the start of the inlined function.
+  Destination out(Position From, size_t Frame, size_t Scopes);
+  /// Back by instructions of the thread.
+  Destination instructions(Position From, uint64_t Count);
+
+  /// The scopes that a debugger shows at From after it arrived there: not those
+  /// that begin just there.
+  llvm::Expected<size_t> scopesShown(Position From);
+
+private:
+  class Walk;
+  Destination line(Position From, size_t Scopes, bool Into);
+
+  const Trace &T;
+  LineTable &Lines;
+  const Cancellation &Cancel;
+};
+
+} // namespace chronicle
+
+#endif

@@ -103,14 +103,14 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
   BlockNumber N = nextBlock();
   Pages.endBlock(N, Head);
   Image.endBlock();
+  ArrayRef<uint8_t> Coded = Sequence.endBlock();
   for (auto [Exit, Successor] : Sequence.takeNewSuccessors()) {
     Definitions.u8(SuccessorTag);
     Definitions.v(Exit);
     Definitions.v(Successor);
   }
   ByteWriter Bytes;
-  encodeBlock(Bytes, Head, Events.Bytes.data(), Sequence.endBlock(), Opaque,
-              Stacks);
+  encodeBlock(Bytes, Head, Events.Bytes.data(), Coded, Opaque, Stacks);
   for (uint32_t Exit : Sequence.seen())
     Executed.ran(OwnerOf(Exit), N);
   BlockEntry &Entry = Blocks.emplace_back();

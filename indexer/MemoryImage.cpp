@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/MemoryImage.h"
+#include "llvm/ADT/bit.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -80,6 +81,19 @@ void MemoryImage::write(uint64_t Address, const uint8_t *Bytes, uint64_t Size) {
     Bytes += Part;
     Size -= Part;
   }
+}
+
+void MemoryImage::writeGranules(uint64_t Address,
+                                const uint64_t Granules[GranuleWords],
+                                const uint8_t *Bytes) {
+  Page &P = toWrite(Address / PageSize);
+  for (unsigned W = 0; W < GranuleWords; ++W)
+    for (uint64_t Bits = Granules[W]; Bits; Bits &= Bits - 1) {
+      unsigned G = W * 64 + llvm::countr_zero(Bits);
+      std::memcpy(P.Data + G * GranuleSize, Bytes, GranuleSize);
+      P.Dirty[G] = 1;
+      Bytes += GranuleSize;
+    }
 }
 
 void MemoryImage::zero(uint64_t Address, uint64_t Size) {

@@ -72,6 +72,9 @@ public:
 
   /// Any number of bytes.
   void write(uint64_t Address, const uint8_t *Bytes, uint64_t Size);
+  /// Granules of one page: a bit and 8 bytes for each.
+  void writeGranules(uint64_t Address, const uint64_t Granules[GranuleWords],
+                     const uint8_t *Bytes);
   /// Zeros: whole frames that exist become zero, parts are written.
   void zero(uint64_t Address, uint64_t Size);
   void read(uint64_t Address, uint8_t *Out, uint64_t Size) const;

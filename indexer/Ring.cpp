@@ -102,7 +102,7 @@ RingChunk RingReader::unfinished() const {
   while (Count < Header->run_bytes / 4 && Words[Count])
     ++Count;
   // Nobody knows how far the last superblock got.
-  if (Count && CH_RUN_ID(Words[Count - 1]) != CH_RUN_EVENT)
+  if (Count && Words[Count - 1] != CH_RUN_EVENT)
     --Count;
   Result.Run = ArrayRef(Words, Count);
   Slot += Header->run_bytes;

@@ -2,6 +2,7 @@
 
 #include "indexer/StreamDecoder.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <cinttypes>
 
@@ -58,7 +59,7 @@ StreamDecoder::StreamDecoder(MemoryImage &Image, DatabaseBuilder &Database)
 void StreamDecoder::beginBlock() {
   First += Instructions;
   EarlierExecutions += Executions;
-  Instructions = Executions = 0;
+  Instructions = Executions = ToldExecutions = 0;
   Events.clear();
   Opaque.clear();
   Sequence.beginBlock();
@@ -67,6 +68,10 @@ void StreamDecoder::beginBlock() {
 void StreamDecoder::endBlock() {
   if (!Executions && !Events.Count)
     return;
+  // The recorder died before it told what the block's stores changed: readers
+  // must know that page chunks do not say.
+  if (Superblocks.someMarkStores() && ToldExecutions != Executions)
+    addEvent(CH_EV_STORED, bytesOf(ch_ev_stored()));
   Modules.look(Image);
   BlockHead Head;
   Head.First = First;
@@ -119,97 +124,97 @@ void StreamDecoder::followSets(CallTracker &Running, const SlotFact *Facts,
 
 /// An execution that may be more to the call stack than a move of the stack
 /// pointer. T is the time at its entry.
-void StreamDecoder::followCalls(uint32_t Id, const SuperblockTable::Exit &X,
-                                const SlotFact *Facts, const uint8_t *Slots,
-                                Timestamp T) {
-  CallTracker *Running = Calls.running();
-  if (!Running)
-    return;
-  Running->step(Id, T);
+void StreamDecoder::followCalls(CallTracker &Running, uint32_t Id,
+                                const SuperblockTable::Exit &X,
+                                const uint8_t *Slots, Timestamp T) {
+  Running.step(Id, T);
   T += X.Instructions;
   if (X.Stack & SuperblockTable::StackSet) {
     const StackPointerFact &To = Superblocks.setStack(X);
-    followSets(*Running, Facts, X.Facts, To.Base, Slots, T);
-    uint64_t Base = Running->stackPointer();
+    const SlotFact *Facts = Superblocks.facts(Superblocks[Id]);
+    followSets(Running, Facts, X.Facts, To.Base, Slots, T);
+    uint64_t Base = Running.stackPointer();
     unsigned Sets = To.Base;
     for (const SlotFact *F = Facts; Sets; ++F)
       if (F->Kind == SlotKind::StackPointer && --Sets == 0)
         Base = endian::read64le(Slots + F->FirstSlot * CH_SLOT_SIZE);
-    Running->moved(Base + uint64_t(To.Delta));
+    Running.moved(Base + uint64_t(To.Delta));
   } else {
-    Running->moved(Running->stackPointer() + (X.Stack >> 2));
+    Running.moved(Running.stackPointer() + (X.Stack >> 3));
   }
   if (X.Stack & SuperblockTable::Call)
-    Running->call(Id, T);
+    Running.call(Id, T);
 }
 
-/// Runs of plain superblocks, up to the first word that needs more thought.
-/// What it reads again and again is in locals: a store through a byte pointer
-/// could change any member, as far as a compiler knows.
+/// What an execution left in its slots. False: they are missing.
+bool StreamDecoder::applySlots(uint32_t Id, const SuperblockTable::Exit &X,
+                               const Cursor &At) {
+  const SuperblockTable::Entry &S = Superblocks[Id];
+  if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
+    return false;
+  if (S.Path == SuperblockTable::General) {
+    applyGeneral(Superblocks.facts(S), X.Facts, At.Slots);
+    return true;
+  }
+  const uint8_t *Slot = At.Slots;
+  const uint8_t *Size = Superblocks.storeSizes(S);
+  for (unsigned N = X.Facts; N; --N, ++Size) {
+    unsigned Bytes = *Size;
+    if (Bytes)
+      Image.store(endian::read64le(Slot), Slot + 8, Bytes);
+    Slot += LLVM_LIKELY(Bytes <= 8) ? CH_SLOT_SIZE
+                                    : CH_ACCESS_SLOTS(Bytes) * CH_SLOT_SIZE;
+  }
+  return true;
+}
+
+/// Runs of superblocks, up to the first word that is something else. The budget
+/// is 1 ns an execution that has no slots, and neither calls nor returns: of
+/// those the stack pointer is all there is to know. What is read again and
+/// again is in locals: a store could change any member, as far as a compiler
+/// knows.
 const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
                                          const uint32_t *End, Cursor &At) {
-  constexpr ptrdiff_t Ahead = 12, Near = 6;
-  const SuperblockTable::View Table = Superblocks.view();
-  const uint8_t *Slots = At.Slots, *SlotsEnd = At.SlotsEnd;
+  constexpr ptrdiff_t Ahead = 16;
+  const SuperblockTable::ExitView Exits = Superblocks.exits();
+  const uint32_t *Start = Word, *FirstWord = Word;
   uint64_t Passed = 0;
-  const uint32_t *FirstWord = Word;
   // Without a thread nothing is ever above the limit.
   CallTracker *Running = Calls.running();
   uint64_t StackPointer = Running ? Running->stackPointer() : 0;
   uint64_t Limit = Running ? Running->limit() : ~uint64_t(0);
   for (; Word != End; ++Word) {
-    if (LLVM_LIKELY(End - Word > Ahead)) {
-      Table.prefetchEntry(CH_RUN_ID(Word[Ahead]));
-      uint32_t Soon = Word[Near];
-      uint32_t Symbol =
-          Table.entry(CH_RUN_ID(Soon)).FirstExit + CH_RUN_ORDINAL(Soon) - 1;
-      Table.prefetchExit(Symbol);
-      Sequence.prefetch(Symbol);
-    }
-    uint32_t Id = CH_RUN_ID(*Word), Ordinal = CH_RUN_ORDINAL(*Word);
-    const SuperblockTable::Entry S = Table.entry(Id);
-    if (LLVM_UNLIKELY(Ordinal - 1u >= S.Ordinals ||
-                      size_t(SlotsEnd - Slots) < S.SlotBytes))
+    if (LLVM_LIKELY(End - Word > Ahead))
+      Exits.prefetch(Word[Ahead] - 1);
+    uint32_t Number = *Word - 1;
+    if (LLVM_UNLIKELY(Number >= Exits.count()))
       break;
-    uint32_t Symbol = S.FirstExit + Ordinal - 1;
-    const SuperblockTable::Exit X = Table.exit(Symbol);
-    if (LLVM_LIKELY(S.Path == SuperblockTable::StoresOnly)) {
-      const uint8_t *Slot = Slots;
-      const uint8_t *Size = Table.storeSizes(S);
-      for (unsigned N = X.Facts; N; --N, ++Size) {
-        unsigned Bytes = *Size;
-        if (LLVM_LIKELY(Bytes))
-          Image.store(endian::read64le(Slot), Slot + 8, Bytes);
-        Slot += LLVM_LIKELY(Bytes <= 8) ? CH_SLOT_SIZE
-                                        : CH_ACCESS_SLOTS(Bytes) * CH_SLOT_SIZE;
-      }
-    } else {
-      // Events that it makes need to know where they are.
+    const SuperblockTable::Exit X = Exits[Number];
+    uint64_t Moved = StackPointer + (X.Stack >> 3);
+    if (LLVM_UNLIKELY((X.Stack & SuperblockTable::Special) || Moved > Limit)) {
+      // Events that come of it need to know where they are.
       Executions += Word - FirstWord;
       FirstWord = Word;
-      applyGeneral(Table.facts(S), X.Facts, Slots);
-    }
-    uint64_t Moved = StackPointer + (X.Stack >> 2);
-    if (LLVM_UNLIKELY((X.Stack & SuperblockTable::SpecialExit) ||
-                      Moved > Limit)) {
+      Instructions += std::exchange(Passed, 0);
+      uint32_t Id = Superblocks.ownerOf(Number);
+      if ((X.Stack & SuperblockTable::HasSlots) && !applySlots(Id, X, At))
+        break;
       if (Running) {
         Running->jumpTo(StackPointer);
-        followCalls(Id, X, Table.facts(S), Slots,
-                    First + Instructions + Passed);
+        followCalls(*Running, Id, X, At.Slots, instructions());
         Moved = Running->stackPointer();
         Limit = Running->limit();
       }
+      At.Slots += Superblocks[Id].SlotBytes;
     }
     StackPointer = Moved;
-    Slots += S.SlotBytes;
     Passed += X.Instructions;
-    Sequence.add(Symbol);
   }
+  Sequence.add(ArrayRef(Start, Word));
   if (Running)
     Running->jumpTo(StackPointer);
   Executions += Word - FirstWord;
   Instructions += Passed;
-  At.Slots = Slots;
   return Word;
 }
 
@@ -217,10 +222,8 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
   Cursor At{Chunk.Events, Chunk.Stores.begin(), Chunk.Stores.end()};
   const uint32_t *Word = Chunk.Run.begin(), *End = Chunk.Run.end();
   while ((Word = decodeRun(Word, End, At)) != End) {
-    uint32_t Id = CH_RUN_ID(*Word), Ordinal = CH_RUN_ORDINAL(*Word);
-    const SuperblockTable::Entry S = Superblocks[Id];
-    ++Word;
-    if (Id == CH_RUN_EVENT) {
+    if (*Word == CH_RUN_EVENT) {
+      ++Word;
       auto Record = At.next();
       if (!Record)
         return Record.takeError();
@@ -228,44 +231,50 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
         return E;
       continue;
     }
-    if (S.Path == SuperblockTable::Undefined)
-      return createStringError("superblock %u ran but was never defined", Id);
-    auto Missing = [&] {
+    uint32_t Exit = (*Word & ~CH_RUN_FAULT) - 1;
+    if (Exit >= Superblocks.exitCount())
+      return createStringError("exit %u was left by, which no superblock has",
+                               *Word & ~CH_RUN_FAULT);
+    uint32_t Id = Superblocks.ownerOf(Exit);
+    if (!(*Word++ & CH_RUN_FAULT))
       return createStringError("the slots of superblock %u are missing", Id);
-    };
-    if (Ordinal - 1u < S.Ordinals)
-      return Missing();
-    if (Ordinal != CH_ORDINAL_FAULT)
-      return createStringError(
-          "superblock %u left by exit %u, which it has not", Id, Ordinal);
-    if (Word == End || CH_RUN_ID(*Word++) != CH_RUN_EVENT)
+    if (Word == End || *Word++ != CH_RUN_EVENT)
       return createStringError("a fault in superblock %u is not described", Id);
     auto Record = At.next();
     if (!Record)
       return Record.takeError();
     if (Record->first != CH_EV_FAULT)
       return createStringError("a fault in superblock %u is not described", Id);
-    uint64_t Rip = fixedPart<ch_ev_fault>(Record->second).rip;
-    std::optional<SuperblockTable::FaultPoint> Point =
-        Superblocks.faultPoint(Id, Rip);
-    if (!Point)
-      return createStringError("superblock %u faulted at 0x%" PRIx64
-                               ", where it has no instruction",
-                               Id, Rip);
-    if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
-      return Missing();
-    applyGeneral(Superblocks.facts(S), Point->Facts, At.Slots);
-    if (CallTracker *Running = Calls.running()) {
-      Running->step(Id, instructions());
-      followSets(*Running, Superblocks.facts(S), Point->Facts, ~0u, At.Slots,
-                 instructions() + Point->Instructions);
-    }
-    At.Slots += S.SlotBytes;
-    Instructions += Point->Instructions;
-    Sequence.add(S.FirstExit);
-    ++Executions;
-    addEvent(CH_EV_FAULT, Record->second);
+    if (Error E = decodeFault(Id, Record->second, At))
+      return E;
   }
+  return Error::success();
+}
+
+/// A superblock that an instruction in the middle ended.
+Error StreamDecoder::decodeFault(uint32_t Id, ArrayRef<uint8_t> Payload,
+                                 Cursor &At) {
+  const SuperblockTable::Entry &S = Superblocks[Id];
+  uint64_t Rip = fixedPart<ch_ev_fault>(Payload).rip;
+  std::optional<SuperblockTable::FaultPoint> Point =
+      Superblocks.faultPoint(Id, Rip);
+  if (!Point)
+    return createStringError("superblock %u faulted at 0x%" PRIx64
+                             ", where it has no instruction",
+                             Id, Rip);
+  if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
+    return createStringError("the slots of superblock %u are missing", Id);
+  applyGeneral(Superblocks.facts(S), Point->Facts, At.Slots);
+  if (CallTracker *Running = Calls.running()) {
+    Running->step(Id, instructions());
+    followSets(*Running, Superblocks.facts(S), Point->Facts, ~0u, At.Slots,
+               instructions() + Point->Instructions);
+  }
+  At.Slots += S.SlotBytes;
+  Instructions += Point->Instructions;
+  Sequence.add(S.FirstExit);
+  ++Executions;
+  addEvent(CH_EV_FAULT, Payload);
   return Error::success();
 }
 
@@ -333,9 +342,10 @@ void StreamDecoder::outsideWrite(uint64_t Address, const uint8_t *Bytes,
 Error StreamDecoder::decodeEvent(uint32_t Kind, ArrayRef<uint8_t> Payload) {
   switch (Kind) {
   case CH_EV_DEFINE: {
-    uint32_t Id = fixedPart<ch_ev_define>(Payload).id;
-    ArrayRef<uint8_t> Definition = Payload.drop_front(sizeof(ch_ev_define));
-    if (Error E = Superblocks.define(Id, Definition))
+    auto Define = fixedPart<ch_ev_define>(Payload);
+    uint32_t Id = Define.id;
+    ArrayRef<uint8_t> Definition = Payload.drop_front(sizeof(Define));
+    if (Error E = Superblocks.define(Id, Define.first_exit, Definition))
       return E;
     const SuperblockTable::Entry &S = Superblocks[Id];
     Sequence.setExitCount(Superblocks.exitCount());
@@ -369,6 +379,8 @@ Error StreamDecoder::decodeEvent(uint32_t Kind, ArrayRef<uint8_t> Payload) {
     return createStringError("a fault came without its superblock");
   case CH_EV_AUDIT:
     return decodeAudit(Payload);
+  case CH_EV_STORED:
+    return decodeStored(Payload);
   case CH_EV_MEMORY:
     return decodeMemory(Payload);
   case CH_EV_MAP:
@@ -440,6 +452,34 @@ Error StreamDecoder::decodeMemory(ArrayRef<uint8_t> Payload) {
   Image.write(M.address, Bytes.data(), Bytes.size());
   addEvent(CH_EV_MEMORY, Payload.take_front(sizeof(M)),
            M.flags & CH_MEM_BY_REFERENCE ? ArrayRef<uint8_t>() : Bytes);
+  return Error::success();
+}
+
+Error StreamDecoder::decodeStored(ArrayRef<uint8_t> Payload) {
+  auto Told = fixedPart<ch_ev_stored>(Payload);
+  Payload = Payload.drop_front(sizeof(Told));
+  while (!Payload.empty()) {
+    auto CutOff = [] {
+      return createStringError("what stores changed is cut off");
+    };
+    if (Payload.size() < sizeof(ch_stored_page))
+      return CutOff();
+    auto Page = fixedPart<ch_stored_page>(Payload);
+    Payload = Payload.drop_front(sizeof(Page));
+    uint64_t Granules[GranuleWords];
+    size_t Bytes = 0;
+    for (unsigned W = 0; W < GranuleWords; ++W) {
+      Granules[W] = Page.granules[W];
+      Bytes += size_t(popcount(Granules[W])) * GranuleSize;
+    }
+    if (Payload.size() < Bytes)
+      return CutOff();
+    Image.writeGranules(Page.address, Granules, Payload.data());
+    Payload = Payload.drop_front(Bytes);
+  }
+  ++Counts.EventsByKind[CH_EV_STORED];
+  if (Told.flags & CH_STORED_ALL)
+    ToldExecutions = Executions;
   return Error::success();
 }
 

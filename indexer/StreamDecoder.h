@@ -64,14 +64,20 @@ private:
   llvm::Error decodeWords(const RingChunk &Chunk);
   llvm::Error decodeEvent(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload);
   llvm::Error decodeMemory(llvm::ArrayRef<uint8_t> Payload);
+  llvm::Error decodeStored(llvm::ArrayRef<uint8_t> Payload);
   void decodeMap(llvm::ArrayRef<uint8_t> Payload);
   llvm::Error decodeAudit(llvm::ArrayRef<uint8_t> Payload);
   void addEvent(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload,
                 llvm::ArrayRef<uint8_t> More = {});
   void outsideWrite(uint64_t Address, const uint8_t *Bytes, uint32_t Size,
                     uint32_t FoundBy, uint32_t Instruction);
-  void followCalls(uint32_t Id, const SuperblockTable::Exit &X,
-                   const SlotFact *Facts, const uint8_t *Slots, Timestamp T);
+  llvm::Error decodeFault(uint32_t Id, llvm::ArrayRef<uint8_t> Payload,
+                          Cursor &At);
+  bool applySlots(uint32_t Id, const SuperblockTable::Exit &X,
+                  const Cursor &At);
+  void followCalls(CallTracker &Running, uint32_t Id,
+                   const SuperblockTable::Exit &X, const uint8_t *Slots,
+                   Timestamp T);
   void followSets(CallTracker &Running, const SlotFact *Facts, unsigned Count,
                   unsigned Sets, const uint8_t *Slots, Timestamp T);
   void applyGeneral(const SlotFact *Facts, unsigned Count,
@@ -94,6 +100,8 @@ private:
   EventsWriter Events;
   SequenceCoder Sequence;
   ByteWriter Opaque;
+  /// Executions of the block up to which all stores were told.
+  uint64_t ToldExecutions = 0;
 };
 
 } // namespace chronicle

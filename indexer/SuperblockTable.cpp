@@ -9,8 +9,9 @@ using namespace llvm;
 
 namespace chronicle {
 
-Error SuperblockTable::define(uint32_t Id, ArrayRef<uint8_t> Definition) {
-  if (Id != Entries.size())
+Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
+                              ArrayRef<uint8_t> Definition) {
+  if (Id != Entries.size() || FirstExit != Exits.size() + 1)
     return createStringError("superblock %u is defined out of turn", Id);
   Expected<SuperblockFacts> F = analyzeSuperblock(Definition);
   if (!F)
@@ -32,14 +33,16 @@ Error SuperblockTable::define(uint32_t Id, ArrayRef<uint8_t> Definition) {
   for (unsigned Ordinal = 1; Ordinal <= E.Ordinals; ++Ordinal) {
     const StackPointerFact &Stack = F->StackAt[Ordinal];
     int32_t Flags = F->JumpAt[Ordinal] == CH_JUMP_CALL ? Call : 0;
+    if (E.SlotBytes)
+      Flags |= HasSlots;
     int64_t Number = Stack.Delta;
-    if (Stack.Base || !isInt<30>(Stack.Delta)) {
+    if (Stack.Base || !isInt<29>(Stack.Delta)) {
       Flags |= StackSet;
       Number = int64_t(SetStacks.size());
       SetStacks.push_back(Stack);
     }
     Exits.push_back({F->InstructionsAt[Ordinal], F->SlotFactsAt[Ordinal],
-                     int32_t(Number * 4) | Flags});
+                     int32_t(Number * 8) | Flags});
     Owners.push_back(Id);
   }
   for (const SlotFact &S : F->Slots) {
@@ -49,6 +52,7 @@ Error SuperblockTable::define(uint32_t Id, ArrayRef<uint8_t> Definition) {
   Places.push_back({F->Header.Address, uint32_t(Lengths.size()),
                     uint16_t(F->Header.Instructions),
                     uint16_t(F->Slots.size())});
+  SomeMarkStores |= (F->Header.Flags & CH_DEF_MARKS_STORES) != 0;
   llvm::append_range(Lengths, F->InstructionLength);
   Entries.push_back(E);
   return Error::success();

@@ -27,19 +27,21 @@ public:
   struct Exit {
     uint16_t Instructions;
     uint16_t Facts; ///< slots filled
-    /// What the stack pointer changes by, times 4; and what is special.
+    /// What the stack pointer changes by, times 8; and what is special.
     int32_t Stack;
   };
   enum : int32_t {
     Call = 1,
     StackSet = 2, ///< not only moved: see setStack()
-    SpecialExit = Call | StackSet
+    HasSlots = 4,
+    Special = Call | StackSet | HasSlots
   };
 
   SuperblockTable() : Entries(1), Places(1) {}
 
-  /// Ids come one after the other, from 1.
-  llvm::Error define(uint32_t Id, llvm::ArrayRef<uint8_t> Definition);
+  /// Ids come one after the other, from 1, and so do exits.
+  llvm::Error define(uint32_t Id, uint32_t FirstExit,
+                     llvm::ArrayRef<uint8_t> Definition);
 
   /// The undefined entry 0 for ids that do not exist.
   const Entry &operator[](uint32_t Id) const {
@@ -52,46 +54,36 @@ public:
   const SlotFact *factsEnd() const { return Facts.data() + Facts.size(); }
   uint32_t count() const { return Entries.size() - 1; }
   uint32_t exitCount() const { return Exits.size(); }
+  /// Some do not log their stores (CH_DEF_MARKS_STORES).
+  bool someMarkStores() const { return SomeMarkStores; }
   uint32_t ownerOf(uint32_t Exit) const { return Owners[Exit]; }
   const StackPointerFact &setStack(const Exit &X) const {
-    return SetStacks[X.Stack >> 2];
+    return SetStacks[X.Stack >> 3];
   }
 
-  /// The same for a stretch in which nothing is defined, without the vectors in
+  /// Exits for a stretch in which nothing is defined, without the vector in
   /// between.
-  class View {
+  class ExitView {
   public:
-    const Entry &entry(uint32_t Id) const {
-      return Entries[Id < Count ? Id : 0];
-    }
-    const Exit &exit(uint32_t Number) const { return Exits[Number]; }
-    const SlotFact *facts(const Entry &E) const { return Facts + E.FirstFact; }
-    /// Bytes of each store of a StoresOnly superblock; 0 is a stack pointer.
-    const uint8_t *storeSizes(const Entry &E) const {
-      return Sizes + E.FirstFact;
-    }
+    uint32_t count() const { return Count; }
+    const Exit &operator[](uint32_t Number) const { return Exits[Number]; }
     /// Ask for what will be needed soon; the number may be nonsense.
-    void prefetchEntry(uint32_t Id) const { __builtin_prefetch(Entries + Id); }
-    void prefetchExit(uint32_t Number) const {
-      __builtin_prefetch(Exits + Number);
-    }
+    void prefetch(uint32_t Number) const { __builtin_prefetch(Exits + Number); }
 
   private:
     friend class SuperblockTable;
-    const Entry *Entries;
     const Exit *Exits;
-    const SlotFact *Facts;
-    const uint8_t *Sizes;
     uint32_t Count;
   };
-  View view() const {
-    View V;
-    V.Entries = Entries.data();
+  ExitView exits() const {
+    ExitView V;
     V.Exits = Exits.data();
-    V.Facts = Facts.data();
-    V.Sizes = Sizes.data();
-    V.Count = uint32_t(Entries.size());
+    V.Count = exitCount();
     return V;
+  }
+  /// Bytes of each store of a StoresOnly superblock; 0 is a stack pointer.
+  const uint8_t *storeSizes(const Entry &E) const {
+    return Sizes.data() + E.FirstFact;
   }
 
   struct FaultPoint {
@@ -118,6 +110,7 @@ private:
   std::vector<uint8_t> Sizes; ///< parallel to Facts; stores only
   std::vector<Place> Places;
   std::vector<uint8_t> Lengths; ///< of instructions
+  bool SomeMarkStores = false;
 };
 
 } // namespace chronicle

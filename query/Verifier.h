@@ -39,9 +39,10 @@ struct VerifyReport {
 /// registers of every thread where it stops with its next snapshot (all fields
 /// of GuestState.h but EMNOTE, CMSTART, CMLEN and NRADDR); every granule
 /// written with the page chunks' bytes, in both directions; how many
-/// instructions ran and opaque bytes were used. Uses all processors; memory:
-/// for each thread the pages the recorded program touches, and its decoded
-/// superblocks once.
+/// instructions ran and opaque bytes were used. Of a last block whose stores
+/// the recorder did not live to tell, memory is not compared: such a trace is
+/// not whole. Uses all processors; memory: for each thread the pages the
+/// recorded program touches, and its decoded superblocks once.
 VerifyReport verifyTrace(const TraceReader &Trace,
                          const VerifyOptions &Options);
 

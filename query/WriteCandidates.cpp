@@ -107,6 +107,12 @@ WriteCandidates::WriteCandidates(const TraceReader &Reader,
   for (BlockNumber N : Watched.mappings())
     if (N >= First && N <= Last)
       Mappings.push_back(N);
+  // If page chunks do not say what the last block wrote, it may be anything.
+  const BlockNumber End = Reader.blocks().size() - 1;
+  if (Last >= End && First <= End &&
+      (Reader.blocks()[End].Kinds & uint64_t(1) << CH_EV_STORED) &&
+      (Mappings.empty() || Mappings.back() != End))
+    Mappings.push_back(End);
   if (!Backward)
     std::reverse(Mappings.begin(), Mappings.end());
 }

@@ -82,7 +82,7 @@ private:
   const bool Backward;
   std::vector<Place> Places;
   std::priority_queue<Item, std::vector<Item>, Later> Queue;
-  std::vector<BlockNumber> Mappings; ///< the next one last
+  std::vector<BlockNumber> Mappings; ///< and untold stores; the next one last
   std::optional<BlockNumber> Previous;
 };
 

@@ -36,7 +36,8 @@ enum ch_type {
   CH_TYPE_COUNT = 10
 };
 
-#define CH_DEF_LOGS_LOADS 1 /* every load has a slot */
+#define CH_DEF_LOGS_LOADS 1   /* every load has a slot */
+#define CH_DEF_MARKS_STORES 2 /* stores have none: CH_EV_STORED tells them */
 
 /* "defines" means: makes the next temp, of the type named. ty: one byte. */
 enum ch_opcode {
@@ -54,17 +55,18 @@ enum ch_opcode {
   CH_OP_PUT_INDEXED = 5,
   /* ty address:atom. Defines ty. One access slot if loads are logged. */
   CH_OP_LOAD = 6,
-  /* ty address:atom value:atom. Access slots. */
+  /* ty address:atom value:atom. Access slots, unless stores are marked. */
   CH_OP_STORE = 7,
-  /* ty guard:atom address:atom value:atom. Access slots. */
+  /* ty guard:atom address:atom value:atom. As a store. */
   CH_OP_STORE_GUARDED = 8,
   /* conversion:byte(ch_load_conversion) guard:atom address:atom other:atom.
      Defines the conversion's result. Access slots if loads are logged. */
   CH_OP_LOAD_GUARDED = 9,
   /* ty double:byte address expected-low data-low [expected-high data-high].
      Defines the old low value [and the old high one], of type ty. Access slots
-     of ty's width (twice that if double) for the memory afterwards. If loads
-     are logged, access slots for the old value before that. */
+     of ty's width (twice that if double) for the memory afterwards, unless
+     stores are marked. If loads are logged, access slots for the old value
+     before that. */
   CH_OP_CAS = 10,
   /* ty condition:atom then:atom else:atom. Defines ty. */
   CH_OP_ITE = 11,

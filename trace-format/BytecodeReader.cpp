@@ -192,7 +192,8 @@ Expected<BytecodeReader> BytecodeReader::create(ArrayRef<uint8_t> Definition) {
   R.Header.Exits = D.number32("too many exits", CH_MAX_ORDINAL - 1);
   R.Header.Temps = D.number32("too many temps", 1u << 24);
   R.Header.Slots = D.number32("too many slots", CH_MAX_SLOTS);
-  R.Header.Flags = D.number32("unknown flags", CH_DEF_LOGS_LOADS);
+  R.Header.Flags = D.number32("unknown flags", CH_DEF_LOGS_LOADS |
+                                                      CH_DEF_MARKS_STORES);
   if (D.problem())
     return bad(D.problem());
   R.TempTypes.reserve(std::min<size_t>(R.Header.Temps, R.Rest.size()));
@@ -405,6 +406,7 @@ Expected<SuperblockFacts> analyzeSuperblock(ArrayRef<uint8_t> Definition) {
   SuperblockFacts F;
   F.Header = Reader->header();
   const bool LogsLoads = F.Header.Flags & CH_DEF_LOGS_LOADS;
+  const bool LogsStores = !(F.Header.Flags & CH_DEF_MARKS_STORES);
   F.InstructionsAt.push_back(0);
   F.SlotFactsAt.push_back(0);
   F.JumpAt.push_back(CH_JUMP_OTHER);
@@ -455,12 +457,14 @@ Expected<SuperblockFacts> analyzeSuperblock(ArrayRef<uint8_t> Definition) {
       break;
     case CH_OP_STORE:
     case CH_OP_STORE_GUARDED:
-      AddAccess(SlotKind::Store, Bytes);
+      if (LogsStores)
+        AddAccess(SlotKind::Store, Bytes);
       break;
     case CH_OP_CAS:
       if (LogsLoads)
         AddAccess(SlotKind::Load, S.Double ? 2 * Bytes : Bytes);
-      AddAccess(SlotKind::Store, S.Double ? 2 * Bytes : Bytes);
+      if (LogsStores)
+        AddAccess(SlotKind::Store, S.Double ? 2 * Bytes : Bytes);
       break;
     case CH_OP_OPAQUE:
       Add(SlotKind::Opaque, Bytes, CH_VALUE_SLOTS(Bytes), S.Reason);

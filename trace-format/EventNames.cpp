@@ -37,6 +37,7 @@ static constexpr KindInfo Kinds[EventKindCount] = {
     {"outside-write", sizeof(ch_ev_outside_write)},
     {"log-loads", sizeof(ch_ev_log_loads)},
     {"end", sizeof(ch_ev_end)},
+    {"stored", sizeof(ch_ev_stored)},
 };
 
 StringRef eventKindName(uint32_t Kind) {

@@ -12,7 +12,7 @@
 
 namespace chronicle {
 
-constexpr unsigned EventKindCount = CH_EV_END + 1;
+constexpr unsigned EventKindCount = CH_EV_STORED + 1;
 
 /// "unknown" for kinds that do not exist.
 llvm::StringRef eventKindName(uint32_t Kind);

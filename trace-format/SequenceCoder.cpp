@@ -6,6 +6,58 @@ using namespace llvm;
 
 namespace chronicle {
 
+void SequenceCoder::add(ArrayRef<uint32_t> Exits) {
+  for (; Exits.size() > BatchSize; Exits = Exits.drop_front(BatchSize))
+    addBatch(Exits.take_front(BatchSize));
+  addBatch(Exits);
+}
+
+/// Whether a prediction is right no processor can foresee, so nothing branches
+/// on it: each one leaves a record, which the next overwrites if it was right.
+void SequenceCoder::addBatch(ArrayRef<uint32_t> Exits) {
+  uint32_t *Table = Next.data();
+  Miss *Missed = Misses.data();
+  uint32_t Before = Previous, Last = Before;
+  size_t Count = 0;
+  for (uint32_t I = 0, N = uint32_t(Exits.size()); I != N; ++I) {
+    uint32_t Exit = Exits[I], Predicted = Table[Last];
+    Missed[Count].Index = I;
+    Missed[Count].Predicted = Predicted;
+    Count += Predicted != Exit;
+    Table[Last] = Exit;
+    Last = Exit;
+  }
+  Previous = Last;
+  code(Exits, Before, ArrayRef(Missed, Count));
+}
+
+void SequenceCoder::code(ArrayRef<uint32_t> Exits, uint32_t Before,
+                         ArrayRef<Miss> Misses) {
+  size_t From = 0;
+  for (const Miss &M : Misses) {
+    uint32_t Exit = Exits[M.Index];
+    uint32_t Left = M.Index ? Exits[M.Index - 1] : Before;
+    Hits += M.Index - From;
+    From = M.Index + 1;
+    if (M.Predicted & FirstTime) {
+      Seen.push_back(Left - 1);
+      uint32_t &Successor = First[Left];
+      if (!Successor) {
+        Successor = Exit;
+        NewSuccessors.emplace_back(Left - 1, Exit - 1);
+      }
+      if (Successor == Exit) {
+        ++Hits;
+        continue;
+      }
+    }
+    Out.v(Hits);
+    Out.v(Exit);
+    Hits = 0;
+  }
+  Hits += Exits.size() - From;
+}
+
 Error decodeSequence(ArrayRef<uint8_t> Bytes, uint64_t Executions,
                      ArrayRef<uint32_t> First, SequenceScratch &Scratch,
                      std::vector<uint32_t> &Symbols) {

@@ -12,7 +12,6 @@
 #define CHRONICLE_TRACE_FORMAT_SEQUENCECODER_H
 
 #include "trace-format/Bytes.h"
-#include "llvm/Support/Compiler.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <vector>
@@ -22,84 +21,71 @@ namespace chronicle {
 constexpr uint32_t NoSymbol = ~uint32_t(0);
 
 /// Codes the blocks of a run, one after the other. Costs about a nanosecond a
-/// symbol and 12 bytes an exit number.
+/// symbol and 8 bytes an exit number.
 class SequenceCoder {
 public:
+  SequenceCoder() : Next(1), First(1), Misses(BatchSize) {}
+
   /// Exit numbers below Count may be coded from now on.
-  void setExitCount(uint32_t Count) { Exits.resize(Count); }
+  void setExitCount(uint32_t Count) {
+    Next.resize(Count + 1, FirstTime);
+    First.resize(Count + 1);
+  }
 
   void beginBlock() {
+    for (uint32_t Symbol : Seen)
+      Next[Symbol + 1] = First[Symbol + 1] | FirstTime;
+    Next[0] = 1; // what a block is predicted to begin with: symbol 0
     Out.clear();
     Seen.clear();
-    Previous = NoSymbol;
-    Hits = 0;
-    ++Epoch;
-  }
-
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void add(uint32_t Symbol) {
-    uint32_t Prediction = 0;
-    if (LLVM_LIKELY(Previous != NoSymbol)) {
-      Exit &E = Exits[Previous];
-      if (LLVM_LIKELY(E.Epoch == Epoch))
-        Prediction = E.Last;
-      else
-        Prediction = firstTime(E, Symbol);
-      E.Last = Symbol;
-    }
-    Previous = Symbol;
-    if (LLVM_LIKELY(Symbol == Prediction)) {
-      ++Hits;
-      return;
-    }
-    Out.v(Hits);
-    Out.v(uint64_t(Symbol) + 1);
+    Previous = 0;
     Hits = 0;
   }
 
-  /// The symbol will be added soon; it may be nonsense.
-  void prefetch(uint32_t Symbol) const {
-    __builtin_prefetch(Exits.data() + Symbol);
-  }
+  /// Symbols, each plus 1.
+  void add(llvm::ArrayRef<uint32_t> Exits);
+  void add(uint32_t Symbol) { add(llvm::ArrayRef<uint32_t>(Symbol + 1)); }
 
   /// The bytes of the block; valid until beginBlock().
   llvm::ArrayRef<uint8_t> endBlock() {
     if (Hits)
       Out.v(Hits);
     Hits = 0;
-    if (Previous != NoSymbol && Exits[Previous].Epoch != Epoch)
-      Seen.push_back(Previous);
+    if (Next[Previous] & FirstTime)
+      Seen.push_back(Previous - 1);
     return Out.data();
   }
   /// After endBlock(): the symbols of the block, each once.
   llvm::ArrayRef<uint32_t> seen() const { return Seen; }
 
-  /// First successors seen since the last call: {exit, successor}.
+  /// First successors seen since the last call, up to the last endBlock():
+  /// {exit, successor}.
   std::vector<std::pair<uint32_t, uint32_t>> takeNewSuccessors() {
     return std::exchange(NewSuccessors, {});
   }
   bool hasNewSuccessors() const { return !NewSuccessors.empty(); }
 
 private:
-  struct Exit {
-    uint32_t Last = 0;
-    uint32_t Epoch = 0;
-    uint32_t First = NoSymbol;
+  /// In Next: not yet left in this block. Misses every time, which is how the
+  /// first time is noticed.
+  static constexpr uint32_t FirstTime = 1u << 31;
+  /// So many that everything is still in the first-level cache afterwards.
+  static constexpr size_t BatchSize = 1024;
+  struct Miss {
+    uint32_t Index, Predicted;
   };
-  uint32_t firstTime(Exit &E, uint32_t Symbol) {
-    E.Epoch = Epoch;
-    Seen.push_back(Previous);
-    if (E.First == NoSymbol) {
-      E.First = Symbol;
-      NewSuccessors.emplace_back(Previous, Symbol);
-    }
-    return E.First;
-  }
 
-  std::vector<Exit> Exits;
+  void addBatch(llvm::ArrayRef<uint32_t> Exits);
+  void code(llvm::ArrayRef<uint32_t> Exits, uint32_t Before,
+            llvm::ArrayRef<Miss> Misses);
+
+  // Exit numbers here count from 1; 0 is before the first.
+  std::vector<uint32_t> Next;  ///< the prediction
+  std::vector<uint32_t> First; ///< the first successor ever; 0: none yet
+  std::vector<Miss> Misses;
+  uint32_t Previous = 0;
+  uint64_t Hits = 0; ///< since the last miss
   ByteWriter Out;
-  uint32_t Previous = NoSymbol;
-  uint32_t Epoch = 0;
-  uint64_t Hits = 0;
   std::vector<uint32_t> Seen;
   std::vector<std::pair<uint32_t, uint32_t>> NewSuccessors;
 };

@@ -27,7 +27,7 @@ typedef long long ch_s64;
 
 #define CH_RING_MAGIC 0x474e49524e524843ull /* "CHRNRING" */
 /* Bump on any change of this file, Bytecode.h or ReplayOps.def. */
-#define CH_STREAM_VERSION 1
+#define CH_STREAM_VERSION 2
 #define CH_RING_HEADER_SIZE 4096
 #define CH_PAGE_SIZE 4096
 
@@ -79,18 +79,18 @@ CH_STATIC_ASSERT(sizeof(struct ch_chunk_header) == 64, "docs/format.md");
 
 /* ---- the run area: which superblock, and how far it got ---- */
 
-/* One word an execution: id | ordinal << 24. The ordinal is that of the exit
-   the execution left by: 1.. for side exits in program order, then the final
-   one. The recorder keeps it ahead: at entry it is 1, and passing exit k makes
-   it k+1, so nothing is left to do when an exit is taken. A word is never 0:
-   after a death without warning the run ends at the first 0. */
-#define CH_RUN_ID(word) ((word) & 0xffffffu)
-#define CH_RUN_ORDINAL(word) ((word) >> 24)
-#define CH_RUN_EVENT 0xffffffu /* as id: take the next event record */
-#define CH_MAX_SUPERBLOCK 0xfffffeu
-/* As ordinal: left by a fault in the middle; the next run word is an event and
-   that event is CH_EV_FAULT. */
-#define CH_ORDINAL_FAULT 255u
+/* One word an execution: the number of the exit it left by. Exits are numbered
+   from 1, superblock by superblock in the order of definition: the side exits in
+   program order, then the final one. The recorder keeps the word ahead: at entry
+   it is the superblock's first exit, and passing an exit makes it the next, so
+   nothing is left to do when one is taken. A word is never 0: after a death
+   without warning the run ends at the first 0. */
+#define CH_RUN_EVENT 0xffffffffu /* take the next event record */
+/* Added to the number of any exit of a superblock: left by a fault in the
+   middle; the next run word is an event and that event is CH_EV_FAULT. */
+#define CH_RUN_FAULT 0x80000000u
+#define CH_MAX_EXIT 0x7ffffffeu
+/* Exits of one superblock. */
 #define CH_MAX_ORDINAL 254u
 
 /* ---- the store area: slots of 16 bytes ---- */
@@ -157,11 +157,14 @@ enum ch_event_kind {
   CH_EV_OUTSIDE_WRITE = 19, /* ch_ev_outside_write, bytes: made by the indexer */
   CH_EV_LOG_LOADS = 20,     /* ch_ev_log_loads: load logging is on from here */
   CH_EV_END = 21,           /* ch_ev_end */
+  /* ch_ev_stored, pages. In the database without pages, if at all: what the
+     stores of this block changed was never told, and only replay knows. */
+  CH_EV_STORED = 22,
 };
 
 struct ch_ev_define {
-  ch_u32 id;
-  ch_u32 reserved;
+  ch_u32 id; /* from 1, one after the other */
+  ch_u32 first_exit;
 };
 
 struct ch_ev_op_name {
@@ -291,6 +294,19 @@ struct ch_ev_outside_write {
   ch_u32 reserved;
 };
 enum ch_outside_finder { CH_FOUND_BY_LOAD = 1, CH_FOUND_BY_AUDIT = 2 };
+
+/* What the program's stores changed, where superblocks do not log them
+   (CH_DEF_MARKS_STORES): pages := (ch_stored_page, 8 bytes a granule)*. They come
+   at the end of a block at the latest, and before the memory map changes there. */
+struct ch_ev_stored {
+  ch_u32 flags;
+  ch_u32 reserved;
+};
+#define CH_STORED_ALL 1 /* everything stored up to here has been told */
+struct ch_stored_page {
+  ch_u64 address;
+  ch_u64 granules[CH_PAGE_SIZE / 8 / 64]; /* a bit for each one told */
+};
 
 struct ch_ev_log_loads {
   ch_u32 reason; /* ch_log_loads_reason */

@@ -404,7 +404,7 @@ void define_stack_pointer(UInt origin) {
    128-bit hash, in an open table that doubles. */
 typedef struct {
   ULong hash[2];
-  UInt id;
+  UInt first_exit; /* 0: the place is free */
 } Known;
 static Known *known;
 static ULong known_size, known_used;
@@ -428,7 +428,7 @@ static void hash_bytes(const UChar *p, UInt n, ULong hash[2]) {
 
 static Known *find_known(const ULong hash[2]) {
   ULong i = hash[0] & (known_size - 1);
-  while (known[i].id &&
+  while (known[i].first_exit &&
          (known[i].hash[0] != hash[0] || known[i].hash[1] != hash[1]))
     i = (i + 1) & (known_size - 1);
   return &known[i];
@@ -440,20 +440,22 @@ static void grow_known(void) {
   known_size = old_size ? old_size * 2 : 1 << 14;
   known = VG_(calloc)("chronicle.known", known_size, sizeof *known);
   for (ULong i = 0; i < old_size; i++)
-    if (old[i].id)
+    if (old[i].first_exit)
       *find_known(old[i].hash) = old[i];
   if (old)
     VG_(free)(old);
 }
 
 UInt define_end(UInt instructions, UInt exits, UInt slots) {
-  static UInt next_id = 1;
+  static UInt next_id = 1, next_exit = 1;
   UChar head[64];
   UInt head_used = 0;
   for (Int i = 0; i < 8; i++)
     head[head_used++] = (ULong)base >> (8 * i) & 0xff;
   ULong numbers[] = {instructions, exits, temps_used, slots,
-                     logging_loads ? CH_DEF_LOGS_LOADS : 0};
+                     logging_loads ? CH_DEF_LOGS_LOADS
+                     : marking     ? CH_DEF_MARKS_STORES
+                                   : 0};
   for (UInt i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     ULong v = numbers[i];
     for (; v >= 0x80; v >>= 7)
@@ -469,19 +471,21 @@ UInt define_end(UInt instructions, UInt exits, UInt slots) {
   if (2 * known_used >= known_size)
     grow_known();
   Known *entry = find_known(hash);
-  if (entry->id)
-    return entry->id;
-  if (next_id > CH_MAX_SUPERBLOCK || !recording) {
+  if (entry->first_exit)
+    return entry->first_exit;
+  if (next_exit > CH_MAX_EXIT - CH_MAX_ORDINAL || !recording) {
     stop_recording(CH_END_LIMIT);
-    return CH_MAX_SUPERBLOCK;
+    return 1;
   }
   entry->hash[0] = hash[0];
   entry->hash[1] = hash[1];
-  entry->id = next_id++;
+  entry->first_exit = next_exit;
+  next_exit += exits + 1;
   known_used++;
   struct ch_ev_define *e = event(CH_EV_DEFINE, sizeof *e + head_used + used);
-  e->id = entry->id;
+  e->id = next_id++;
+  e->first_exit = entry->first_exit;
   VG_(memcpy)(e + 1, head, head_used);
   VG_(memcpy)((UChar *)(e + 1) + head_used, code, used);
-  return entry->id;
+  return entry->first_exit;
 }

@@ -18,6 +18,7 @@ static IRSB *in;
 static IRExpr *run_word; /* address of this execution's run word */
 static IRExpr *slots;    /* address of its first slot */
 static UInt slot_bytes;  /* slots used so far, in bytes */
+static Int take_slots;   /* the statement that takes them from the cursor */
 
 /* ---- IR by the word ---- */
 
@@ -30,10 +31,15 @@ static IRExpr *assign(IRType type, IRExpr *e) {
 }
 
 static IRExpr *u64(ULong v) { return IRExpr_Const(IRConst_U64(v)); }
+static IRExpr *u8(UInt v) { return IRExpr_Const(IRConst_U8(v)); }
 
 static IRExpr *plus(IRExpr *address, ULong offset) {
   return offset ? assign(Ity_I64, IRExpr_Binop(Iop_Add64, address, u64(offset)))
                 : address;
+}
+
+static IRExpr *get(UInt field) {
+  return assign(Ity_I64, IRExpr_Get(CURSOR_OFFSET + field, Ity_I64));
 }
 
 static IRType type_of(IRExpr *e) { return typeOfIRExpr(out->tyenv, e); }
@@ -60,6 +66,44 @@ static void log_access(IRExpr *guard, IRExpr *address, IRExpr *value) {
   log_address(guard, address);
   log_at(slot_bytes + 8, value);
   slot_bytes += CH_ACCESS_SLOTS(size_of(type_of(value))) * CH_SLOT_SIZE;
+}
+
+/* Marks what was just stored, and the page where it begins. The selector of
+   VEX's back end makes one instruction of a store to a + (b << 3): hence
+   marks_scaled(). */
+static void mark(IRExpr *guard, IRExpr *address, UInt size) {
+  if (guard && !(guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1))
+    address = assign(Ity_I64, IRExpr_ITE(guard, address, u64(0)));
+  IRExpr *marks = get(offsetof(Cursor, marks));
+  for (UInt at = 0; at < size; at += 8) {
+    IRExpr *there = assign(
+        Ity_I64, IRExpr_Binop(Iop_Add64, address,
+                              assign(Ity_I64, IRExpr_Binop(Iop_Shl64, marks,
+                                                           u8(3)))));
+    IRConst *ones = size >= 8   ? IRConst_U64(~0ull)
+                    : size == 4 ? IRConst_U32(~0u)
+                    : size == 2 ? IRConst_U16(0xffff)
+                                : IRConst_U8(0xff);
+    emit(IRStmt_Store(Iend_LE, plus(there, at), IRExpr_Const(ones)));
+  }
+  IRExpr *pages = get(offsetof(Cursor, page_marks));
+  IRExpr *page = assign(Ity_I64, IRExpr_Binop(Iop_Shr64, address, u8(12)));
+  IRExpr *there = assign(
+      Ity_I64,
+      IRExpr_Binop(Iop_Add64, page,
+                   assign(Ity_I64, IRExpr_Binop(Iop_Shl64, pages, u8(3)))));
+  emit(IRStmt_Store(Iend_LE, there,
+                    assign(Ity_I8, IRExpr_Unop(Iop_64to8, pages))));
+}
+
+static Bool marks_stores(void) { return marking && !logging_loads; }
+
+/* A store that happened if the guard says so. */
+static void do_stored(IRExpr *guard, IRExpr *address, IRExpr *value) {
+  if (marks_stores())
+    mark(guard, address, size_of(type_of(value)));
+  else
+    log_access(guard, address, value);
 }
 
 static void log_value(IRExpr *value) {
@@ -203,7 +247,7 @@ static void do_cas(IRStmt *s) {
   if (!both) {
     if (logging_loads)
       log_access(NULL, cas->addr, old_low);
-    log_access(swapped, cas->addr, cas->dataLo);
+    do_stored(swapped, cas->addr, cas->dataLo);
     return;
   }
   IRExpr *old_high = IRExpr_RdTmp(cas->oldHi);
@@ -214,7 +258,10 @@ static void do_cas(IRStmt *s) {
                                                cas->expdHi))));
   if (logging_loads)
     log_pair(NULL, cas->addr, old_low, old_high);
-  log_pair(swapped, cas->addr, cas->dataLo, cas->dataHi);
+  if (marks_stores())
+    mark(swapped, cas->addr, 2 * size_of(type));
+  else
+    log_pair(swapped, cas->addr, cas->dataLo, cas->dataHi);
 }
 
 /* A helper with effects: none of them is recomputed, all are logged. */
@@ -350,7 +397,7 @@ static void find_dead_puts(void) {
 
 /* Takes a run word and slots from the cursor. The constants are filled in by
    the caller when they are known. */
-static void allocate(IRConst *weight, IRConst *slots_size, IRConst *id) {
+static void allocate(IRConst *weight, IRConst *slots_size, IRConst *word) {
   UInt run_at = CURSOR_OFFSET + offsetof(Cursor, run);
   UInt store_at = CURSOR_OFFSET + offsetof(Cursor, store);
   UInt budget_at = CURSOR_OFFSET + offsetof(Cursor, budget);
@@ -378,10 +425,11 @@ static void allocate(IRConst *weight, IRConst *slots_size, IRConst *id) {
   run_word = assign(Ity_I64, IRExpr_Get(run_at, Ity_I64));
   emit(IRStmt_Put(run_at, plus(run_word, 4)));
   slots = assign(Ity_I64, IRExpr_Get(store_at, Ity_I64));
+  take_slots = out->stmts_used + 1;
   emit(IRStmt_Put(store_at,
                   assign(Ity_I64, IRExpr_Binop(Iop_Add64, slots,
                                                IRExpr_Const(slots_size)))));
-  emit(IRStmt_Store(Iend_LE, run_word, IRExpr_Const(id)));
+  emit(IRStmt_Store(Iend_LE, run_word, IRExpr_Const(word)));
 }
 
 /* A PUT of the instruction pointer that only says where we are: replay knows
@@ -410,14 +458,15 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
     return in;
 
   IRConst *weight = IRConst_U64(0), *slots_size = IRConst_U64(0);
-  IRConst *id = IRConst_U32(0);
+  IRConst *passed[CH_MAX_ORDINAL]; /* the run word after so many exits */
+  passed[0] = IRConst_U32(0);
   slot_bytes = 0;
   UInt instructions = 0, exits = 0, length = 0;
   Addr instruction = in->stmts[i]->Ist.IMark.addr;
   Addr expected = instruction;
   define_begin(in, instruction);
   stack_follow_begin(in->tyenv);
-  allocate(weight, slots_size, id);
+  allocate(weight, slots_size, passed[0]);
 
   for (; i < in->stmts_used; i++) {
     IRStmt *s = in->stmts[i];
@@ -458,16 +507,16 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
       IRExpr *data = s->Ist.Store.data;
       define_store(typeOfIRExpr(in->tyenv, data), NULL, s->Ist.Store.addr,
                    data);
-      log_access(NULL, s->Ist.Store.addr, data);
       emit(s);
+      do_stored(NULL, s->Ist.Store.addr, data);
       break;
     }
     case Ist_StoreG: {
       IRStoreG *g = s->Ist.StoreG.details;
       define_store(typeOfIRExpr(in->tyenv, g->data), g->guard, g->addr,
                    g->data);
-      log_access(g->guard, g->addr, g->data);
       emit(s);
+      do_stored(g->guard, g->addr, g->data);
       break;
     }
     case Ist_LoadG:
@@ -481,11 +530,12 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
       break;
     case Ist_Exit:
       exits++;
+      tl_assert(exits < CH_MAX_ORDINAL);
       define_exit(s->Ist.Exit.guard, s->Ist.Exit.dst, s->Ist.Exit.jk,
                   stack_now());
       emit(s);
-      emit(IRStmt_Store(Iend_LE, plus(run_word, 3),
-                        IRExpr_Const(IRConst_U8(exits + 1))));
+      passed[exits] = IRConst_U32(0);
+      emit(IRStmt_Store(Iend_LE, run_word, IRExpr_Const(passed[exits])));
       break;
     default:
       ppIRStmt(s);
@@ -494,12 +544,16 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
   }
   define_next(in->next, in->jumpkind, stack_now());
   UInt slot_count = slot_bytes / CH_SLOT_SIZE;
-  tl_assert(exits + 1 <= CH_MAX_ORDINAL && slot_count <= CH_MAX_SLOTS);
+  tl_assert(slot_count <= CH_MAX_SLOTS);
 
   UInt room = (slot_bytes + CH_STORE_BYTES_PER_INSTRUCTION - 1) /
               CH_STORE_BYTES_PER_INSTRUCTION;
   weight->Ico.U64 = instructions > room ? instructions : room;
   slots_size->Ico.U64 = slot_bytes;
-  id->Ico.U32 = define_end(instructions, exits, slot_count) | 1u << 24;
+  if (!slot_bytes)
+    out->stmts[take_slots] = IRStmt_NoOp();
+  UInt first_exit = define_end(instructions, exits, slot_count);
+  for (UInt k = 0; k <= exits; k++)
+    passed[k]->Ico.U32 = first_exit + k;
   return out;
 }

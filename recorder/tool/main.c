@@ -33,11 +33,14 @@ void start_logging_loads(enum ch_log_loads_reason why) {
 void discard_old_translations(void) {
   if (discard_pending && !VG_(in_generated_code)) {
     discard_pending = False;
+    /* From here on loads are compared with what was told. */
+    marks_tell_all();
     VG_(discard_translations)(0, ~0ull, "chronicle");
   }
 }
 
 static void log_end(UInt reason, UInt code) {
+  marks_tell_all();
   threads_final_snapshots();
   struct ch_ev_end *e = event(CH_EV_END, sizeof *e);
   e->reason = reason;
@@ -104,6 +107,7 @@ static void after_options(void) {
   VG_(clo_vex_control).guest_chase = False;
   VG_(clo_vex_control).iropt_unroll_thresh = 0;
 
+  marks_init();
   ring_open(ring_fd);
   if (hide_fd >= 0)
     VG_(close)(hide_fd);
@@ -117,6 +121,7 @@ static void after_options(void) {
 static void the_end(Int status) {
   if (!recording || !started)
     return;
+  marks_tell_all();
   memory_audit_all();
   log_end(fatal_signal ? CH_END_SIGNAL : CH_END_EXIT,
           fatal_signal ? fatal_signal : status);

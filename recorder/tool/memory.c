@@ -26,6 +26,12 @@ static Bool all_zero(const UChar *p, SizeT n) {
   return True;
 }
 
+Bool memory_read(Addr address, UChar *to, SizeT length) {
+  SysRes r = VG_(do_syscall)(__NR_pread64, memory_fd, (UWord)to, length,
+                             address, 0, 0, 0, 0);
+  return !sr_isError(r) && sr_Res(r) == length;
+}
+
 /* At most a record's worth. Returns how many bytes could be read. */
 static SizeT log_piece(Addr address, SizeT length, UInt source, ThreadId tid,
                        Bool safe, Bool by_reference) {
@@ -75,6 +81,36 @@ void memory_log(Addr address, SizeT length, UInt source, ThreadId tid,
     address += got;
     length -= got;
   }
+}
+
+/* ---- where the program can write ---- */
+
+static WritableRange *writable;
+static UInt writable_used, writable_size;
+static Bool writable_known;
+
+const WritableRange *memory_writable(UInt *count) {
+  if (!writable_known) {
+    Int n;
+    Addr *starts = VG_(get_segment_starts)(SEGMENT_KINDS, &n);
+    if (writable_size < n) {
+      writable_size = 2 * n;
+      writable = VG_(realloc)("chronicle.writable", writable,
+                              writable_size * sizeof *writable);
+    }
+    writable_used = 0;
+    for (Int i = 0; i < n; i++) {
+      const NSegment *s = VG_(am_find_nsegment)(starts[i]);
+      if (!s->hasW)
+        continue;
+      WritableRange r = {s->start, s->end + 1, s->kind == SkAnonC};
+      writable[writable_used++] = r;
+    }
+    VG_(free)(starts);
+    writable_known = True;
+  }
+  *count = writable_used;
+  return writable;
 }
 
 /* ---- shared mappings ---- */
@@ -131,6 +167,7 @@ static void add_range(Addr start, Addr end, ULong offset, UInt object) {
 }
 
 static void forget_range(Addr start, Addr end) {
+  writable_known = False;
   for (UInt i = 0; i < ranges_used;) {
     SharedRange r = ranges[i];
     if (r.end <= start || r.start >= end) {
@@ -259,6 +296,7 @@ static void unmapped(Addr address, SizeT length) {
 static void protected(Addr address, SizeT length, Bool r, Bool w, Bool x) {
   if (!recording || !started || !length)
     return;
+  writable_known = False;
   log_range(CH_EV_PROTECT, address, length, protection(r, w, x));
   const NSegment *s = VG_(am_find_nsegment)(address);
   if (s && s->kind == SkFileC && x) {
@@ -291,6 +329,7 @@ static void brk_shrank(Addr address, SizeT length) {
 }
 
 void memory_stack_grew(Addr start, Addr end) {
+  writable_known = False;
   if (stack_end != 0 && stack_start != end)
     memory_log_stack_growth();
   if (!stack_end)

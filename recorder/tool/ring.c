@@ -58,6 +58,8 @@ void ring_open(Int fd) {
   ring = (struct ch_ring_header *)(Addr)sr_Res(mapped);
   open_chunk();
   cursor.budget = ring->block_instructions;
+  cursor.marks = marks_scaled();
+  cursor.page_marks = marks_scaled_pages();
 }
 
 void ring_detach(void) {
@@ -154,7 +156,7 @@ void event_cancel(void *payload) {
 
 void ring_mark_fault(void) {
   tl_assert(cursor.run > run_start);
-  ((UChar *)cursor.run)[-1] = CH_ORDINAL_FAULT;
+  ((UInt *)cursor.run)[-1] |= CH_RUN_FAULT;
 }
 
 void cursor_take(void) {

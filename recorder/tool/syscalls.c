@@ -146,6 +146,21 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   switch (number) {
   case __NR_mmap:
     memory_expect_shared((args[3] & VKI_MAP_SHARED) != 0, 0);
+    if (args[3] & VKI_MAP_FIXED)
+      marks_tell_range(args[0], args[0] + args[1]);
+    break;
+  case __NR_munmap:
+  case __NR_mremap:
+  case __NR_mprotect:
+  case __NR_pkey_mprotect:
+  case __NR_madvise:
+    marks_tell_range(args[0], args[0] + args[1]);
+    break;
+  case __NR_brk:
+    marks_tell_range(args[0], ~0ull);
+    break;
+  case __NR_shmdt:
+    marks_tell_range(args[0], ~0ull);
     break;
   case __NR_shmat:
     memory_expect_shared(True, args[0] + 1);
@@ -154,7 +169,9 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
     threads_expect_clear_tid(args[0] & CLONE_CHILD_CLEARTID ? args[3] : 0);
     break;
   case __NR_execve:
+  case __NR_execveat:
     /* If it succeeds we are gone: hand over what there is. */
+    marks_tell_all();
     ring_publish(0);
     break;
   default:

@@ -99,6 +99,7 @@ static void start_client_code(ThreadId tid, ULong blocks_done) {
     }
     if (block_must_end) {
       block_must_end = False;
+      marks_tell_all();
       ring_end_block();
     }
     Thread *t = thread_of(tid);
@@ -155,6 +156,7 @@ void block_full(UChar *guest_state) {
     Thread *t = thread_of(tid);
     VG_(memcpy)(t->state, guest_state, CH_GUEST_STATE_SIZE);
     memory_log_stack_growth();
+    marks_tell_all();
     memory_audit_some();
     ring_end_block();
   } else

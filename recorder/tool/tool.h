@@ -10,6 +10,7 @@
  *   stack.c       what is known of the stack pointer at translation
  *   threads.c     what happens between stretches of client code
  *   memory.c      mappings, contents, audit
+ *   marks.c       what the program's own stores changed
  *   syscalls.c    system calls, output
  *   signals.c     signals and faults
  *   startup.c     hides Valgrind from the program's environment
@@ -86,6 +87,7 @@ typedef struct {
   ULong run;    /* next word of the run area */
   ULong store;  /* next slot of the store area */
   Long budget;  /* instructions left in the block */
+  ULong marks, page_marks; /* marks_scaled*(): constant */
 } Cursor;
 extern Cursor cursor;
 /* Offset of the cursor in the guest state as generated code sees it: in the
@@ -165,6 +167,29 @@ void memory_syscall_over(ThreadId tid);
 void memory_audit_some(void);
 void memory_audit_all(void);
 
+/* Bytes at the address, as far as a whole read is possible. */
+Bool memory_read(Addr address, UChar *to, SizeT length);
+/* Where the program can write, in order. Valid until the next change. */
+typedef struct {
+  Addr start, end;
+  Bool anonymous; /* reading it cannot fault */
+} WritableRange;
+const WritableRange *memory_writable(UInt *count);
+
+/* ---- marks.c ---- */
+
+/* Stores are marked and told later; if False they are logged one by one. */
+extern Bool marking;
+void marks_init(void);
+/* An eighth of what leads from an address to its mark, and from the number of a
+   page to its own. The latter's low byte marks a page. */
+ULong marks_scaled(void);
+ULong marks_scaled_pages(void);
+/* Tells what was stored since the last time: all of it, or in a range that is
+   about to change. No client code may be running. */
+void marks_tell_all(void);
+void marks_tell_range(Addr from, Addr to);
+
 /* ---- instrument.c ---- */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
                  const VexGuestLayout *layout, const VexGuestExtents *extents,
@@ -212,7 +237,8 @@ void define_exit(IRExpr *guard, IRConst *target, IRJumpKind kind,
                  StackPointer at);
 void define_next(IRExpr *target, IRJumpKind kind, StackPointer at);
 void define_stack_pointer(UInt origin);
-/* The id of this definition: an old one if the very same was sent before. */
+/* The number of this definition's first exit: an old one's if the very same was
+   sent before. */
 UInt define_end(UInt instructions, UInt exits, UInt slots);
 
 /* ---- syscalls.c, signals.c, startup.c ---- */

@@ -217,6 +217,71 @@ TEST_F(IndexerTest, RunAreasAreClearedForTheNextChunk) {
                 0);
 }
 
+/// What stores changed, of which only the end of the block is told.
+static void
+tell(RingBuilder &Ring, uint32_t Flags,
+     const std::map<uint64_t, std::map<unsigned, uint64_t>> &Pages) {
+  ByteVector Records;
+  for (const auto &[Address, Granules] : Pages) {
+    ch_stored_page P = {};
+    P.address = Address;
+    ByteVector Bytes;
+    for (auto [Granule, Value] : Granules) {
+      P.granules[Granule / 64] |= uint64_t(1) << Granule % 64;
+      append_range(Bytes, RingBuilder::payload(Value));
+    }
+    append_range(Records, RingBuilder::payload(P, Bytes));
+  }
+  Ring.event(CH_EV_STORED, ch_ev_stored{Flags, 0}, Records);
+}
+
+TEST_F(IndexerTest, StoresThatAreTold) {
+  for (bool Killed : {false, true}) {
+    RingBuilder Ring;
+    start(Ring);
+    Ring.define(1, DefinitionBuilder(0x1000, CH_DEF_MARKS_STORES)
+                       .instruction(4)
+                       .store(CH_I64, 8)
+                       .finish());
+    Ring.execute(1, 1);
+    tell(Ring, 0, {{0x5000, {{0, 7}, {63, 8}, {64, 9}, {511, 10}}}});
+    Ring.execute(1, 1);
+    tell(Ring, CH_STORED_ALL, {{0x5000, {{0, 17}}}, {0x8000, {{3, 4}}}});
+    Ring.publish(CH_CHUNK_BLOCK_END);
+    Ring.execute(1, 1);
+    Ring.execute(1, 1);
+    if (Killed) {
+      Ring.die();
+    } else {
+      tell(Ring, CH_STORED_ALL, {{0x8000, {{4, 0}}}});
+      Ring.publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
+    }
+    finish(Killed);
+    auto T = open();
+    ASSERT_TRUE(T);
+    ASSERT_EQ(T->blocks().size(), 2u);
+    uint8_t Page[PageSize];
+    auto Granule = [&](uint64_t Frame, unsigned G) {
+      EXPECT_FALSE(errorToBool(T->readFrame(Frame, 1, Page)));
+      return support::endian::read64le(Page + G * GranuleSize);
+    };
+    EXPECT_EQ(Granule(5, 0), 17u);
+    EXPECT_EQ(Granule(5, 63), 8u);
+    EXPECT_EQ(Granule(5, 64), 9u);
+    EXPECT_EQ(Granule(5, 511), 10u);
+    EXPECT_EQ(Granule(8, 3), 4u);
+    Expected<Block> First = T->readBlock(0), Second = T->readBlock(1);
+    ASSERT_TRUE(bool(First) && bool(Second));
+    EXPECT_EQ(First->DirtyPages, 2u);
+    EXPECT_EQ(First->DirtyGranules, 5u);
+    EXPECT_EQ(Second->DirtyGranules, Killed ? 0u : 1u);
+    // Readers learn that only replay knows what the last block wrote.
+    constexpr uint64_t Untold = uint64_t(1) << CH_EV_STORED;
+    EXPECT_FALSE(T->blocks()[0].Kinds & Untold);
+    EXPECT_EQ(bool(T->blocks()[1].Kinds & Untold), Killed);
+  }
+}
+
 TEST_F(IndexerTest, DeathWithoutWarning) {
   RingBuilder Ring;
   RandomRun Run(8, Ring);
@@ -324,20 +389,23 @@ TEST_F(IndexerTest, StreamsThatMakeNoSense) {
     const char *Says;
     void (*Do)(RingBuilder &);
   } Cases[] = {
-      {"superblock 77 ran but was never defined",
-       [](RingBuilder &R) { R.execute(77, 1); }},
-      {"left by exit 200, which it has not",
-       [](RingBuilder &R) { R.execute(1, 200); }},
+      {"exit 5000 was left by, which no superblock has",
+       [](RingBuilder &R) { R.word(5000); }},
+      {"exit 0 was left by, which no superblock has",
+       [](RingBuilder &R) { R.word(CH_RUN_FAULT); }},
       {"the slots of superblock 1 are missing",
        [](RingBuilder &R) { R.execute(1, 1); }},
       {"an event is missing", [](RingBuilder &R) { R.word(CH_RUN_EVENT); }},
-      {"is not described",
-       [](RingBuilder &R) { R.execute(1, CH_ORDINAL_FAULT); }},
+      {"is not described", [](RingBuilder &R) { R.execute(1, 0); }},
       {"an event of kind 99", [](RingBuilder &R) { R.record(99, {}); }},
       {"out of turn",
        [](RingBuilder &R) {
-         ch_ev_define E = {5, 0};
+         ch_ev_define E = {5, 1};
          R.event(CH_EV_DEFINE, E);
+       }},
+      {"stores changed is cut off",
+       [](RingBuilder &R) {
+         R.event(CH_EV_STORED, ch_ev_stored(), ByteVector(40));
        }},
   };
   for (auto &Case : Cases) {

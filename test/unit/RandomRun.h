@@ -220,8 +220,7 @@ private:
       S.FirstExit = NextExit;
       NextExit += S.Exits + 1;
       Superblocks.push_back(S);
-      ch_ev_define E = {Id, 0};
-      Ring.event(CH_EV_DEFINE, E, S.Definition);
+      Ring.define(Id, S.Definition);
     }
     ch_ev_op_name Name = {CH_REASON_FIRST_OP + 1, 0};
     Ring.event(CH_EV_OP_NAME, Name, llvm::arrayRefFromStringRef("SomeOp"));
@@ -304,7 +303,7 @@ private:
         break;
       }
     }
-    Ring.execute(Id, Fault ? CH_ORDINAL_FAULT : Ordinal);
+    Ring.execute(Id, Fault ? 0 : Ordinal);
     Now.Symbols.push_back(S.FirstExit + (Fault ? 0 : Ordinal - 1));
     Now.Instructions += Fault ? FaultAt : S.InstructionsAt[Ordinal];
     if (Fault) {

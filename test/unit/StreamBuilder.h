@@ -36,7 +36,8 @@ public:
     Body.u8(Type);
     constant(0);
     constant(0);
-    Slots += CH_ACCESS_SLOTS(Bytes);
+    if (!(Flags & CH_DEF_MARKS_STORES))
+      Slots += CH_ACCESS_SLOTS(Bytes);
     return *this;
   }
   DefinitionBuilder &load(ch_type Type, unsigned Bytes) {
@@ -142,7 +143,22 @@ public:
     open();
     std::memcpy(run() + Chunk.run_words++ * 4, &Word, 4);
   }
-  void execute(uint32_t Id, uint32_t Ordinal) { word(Id | Ordinal << 24); }
+  /// Ordinal 0: left by a fault.
+  void execute(uint32_t Id, uint32_t Ordinal) {
+    word(Ordinal ? FirstExits[Id] + Ordinal - 1
+                 : FirstExits[Id] | CH_RUN_FAULT);
+  }
+  void define(uint32_t Id, llvm::ArrayRef<uint8_t> Definition) {
+    // The second number of the header.
+    ByteReader Header(Definition.drop_front(8));
+    Header.v();
+    uint32_t Exits = uint32_t(Header.v()) + 1;
+    FirstExits.resize(std::max<size_t>(FirstExits.size(), Id + 1));
+    FirstExits[Id] = NextExit;
+    ch_ev_define E = {Id, NextExit};
+    NextExit += Exits;
+    event(CH_EV_DEFINE, E, Definition);
+  }
   /// A slot's 16 bytes.
   void slot(uint64_t A, uint64_t B) {
     open();
@@ -220,6 +236,8 @@ private:
   ch_chunk_header Chunk = {};
   uint32_t Number = 0;
   bool Opened = false;
+  std::vector<uint32_t> FirstExits; ///< by id
+  uint32_t NextExit = 1;
 };
 
 } // namespace chronicle

@@ -141,7 +141,7 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
   ByteVector Expected{
-      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 2, 0, 0, 0, CH_STREAM_VERSION,
+      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 3, 0, 0, 0, CH_STREAM_VERSION,
       0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
@@ -166,7 +166,7 @@ TEST(Piece, OtherVersionsAreNamed) {
   H[8] = 7;
   EXPECT_EQ(toString(checkFileHeader(H, "a.db")),
             "'a.db' was written in trace format 7; this Chronicle reads format "
-            "2: open it "
+            "3: open it "
             "with the Chronicle that recorded it, or record again");
   encodeFileHeader(H);
   H[12] = 200;

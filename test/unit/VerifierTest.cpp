@@ -72,8 +72,7 @@ protected:
     W.instruction(4);
     W.put(CH_OFFSET_RAX,
           W.operation("Add64", {Rax, ProgramWriter::constant(CH_I64, 1)}));
-    Ring.event(CH_EV_DEFINE, ch_ev_define{1, 0},
-               W.finish(ProgramWriter::constant(CH_I64, 0x1000)));
+    Ring.define(1, W.finish(ProgramWriter::constant(CH_I64, 0x1000)));
     ch_ev_map Map = {};
     Map.address = 0x100000;
     Map.length = 0x100000;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/LldbInternals.h"
+#include "lldb-plugin/PrivateMember.h"
 #include "lldb/Interpreter/CommandInterpreter.h"
 #include "lldb/Interpreter/CommandObject.h"
 #include "lldb/Target/Process.h"
@@ -7,18 +8,6 @@
 #include "llvm/Config/llvm-config.h"
 
 using namespace lldb;
-
-// Explicit instantiations may name private members, so these tell us where they
-// are without touching LLDB's headers.
-template <class Tag, typename Tag::Type Member> struct PrivateMember {
-  friend typename Tag::Type memberOf(Tag) { return Member; }
-};
-#define PRIVATE_MEMBER(TAG, CLASS, TYPE, MEMBER)                               \
-  struct TAG {                                                                 \
-    using Type = TYPE CLASS::*;                                                \
-    friend Type memberOf(TAG);                                                 \
-  };                                                                           \
-  template struct PrivateMember<TAG, &CLASS::MEMBER>
 
 using Arguments =
     std::vector<lldb_private::CommandObject::CommandArgumentEntry>;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/LoadedTrace.h"
+#include "lldb-plugin/Bookmarks.h"
+#include "lldb-plugin/Describe.h"
 #include "lldb-plugin/HistoryUnwinder.h"
-#include "query/Symbols.h"
+#include "query/DebugFiles.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include <map>
 #include <sys/socket.h>
 #include <thread>
@@ -24,19 +27,33 @@ static std::map<uint32_t, std::weak_ptr<LoadedTrace>> &registry() {
   return *Registry;
 }
 
-Expected<Timestamp> parseMoment(StringRef Text, Timestamp Now, Timestamp End) {
+Expected<Position> parseMoment(const Trace &T, StringRef Text, Timestamp Now) {
+  Timestamp End = T.instructions();
   if (Text == "start")
-    return 0;
-  if (Text == "end" || Text == "crash")
-    return End;
+    return Position{0, 0};
+  if (Text == "end")
+    return Position{End, 0};
+  if (Text == "crash") {
+    if (!diedOfSignal(T.reader()))
+      return createStringError("the program did not crash, it " +
+                               endText(T.reader()) + ": say 'end'");
+    return Position{End, 0};
+  }
   StringRef Digits = Text;
-  bool Later = Digits.consume_front("+"), Earlier = Digits.consume_front("-");
+  bool Later = Digits.consume_front("+");
+  bool Earlier = !Later && Digits.consume_front("-");
   Timestamp Number;
-  if (Digits.getAsInteger(0, Number))
+  if (Digits.getAsInteger(0, Number)) {
+    Expected<BookmarkList> Marks = BookmarkList::of(T);
+    if (!Marks)
+      return Marks.takeError();
+    if (const Bookmark *Mark = Marks->find(Text))
+      return Position{Mark->Time, Mark->Thread};
     return createStringError(
-        formatv("'{0}' is no moment: give a timestamp, start, end, crash, or "
-                "+n or -n instructions from now",
+        formatv("'{0}' is no moment: give a timestamp, start, end, crash, +n "
+                "or -n instructions from now, or a bookmark",
                 Text));
+  }
   if (Later)
     Number = Number > End - Now ? End : Now + Number;
   if (Earlier)
@@ -44,33 +61,43 @@ Expected<Timestamp> parseMoment(StringRef Text, Timestamp Now, Timestamp End) {
   if (Number > End)
     return createStringError(
         formatv("the run ends at {0}; there is no moment {1}", End, Number));
-  return Number;
+  return Position{Number, 0};
+}
+
+/// Sentences about modules at Time whose files are not those recorded. LLDB
+/// takes a file by its path alone, so its names may then be wrong.
+static void checkModules(const Trace &T, Timestamp Time,
+                         std::vector<std::string> &Warnings) {
+  Expected<std::vector<Module>> Modules = T.modules(Time);
+  if (!Modules) {
+    Warnings.push_back(toString(Modules.takeError()));
+    return;
+  }
+  for (const Module &M : *Modules) {
+    if (!sys::path::is_absolute(M.Path)) // [vdso]
+      continue;
+    if (!sys::fs::exists(M.Path)) {
+      Warnings.push_back(M.Path + ", which was recorded, is not there: LLDB "
+                                  "has no names for its code");
+      continue;
+    }
+    DebugFiles Found = findDebugFiles(M.Path, M.BuildId, {});
+    if (!Found.Binary.getBinary())
+      Warnings.push_back(M.Path + " is not the build that was recorded: what "
+                                  "LLDB says of its names and lines may be "
+                                  "wrong; put the recorded build back");
+  }
 }
 
 Expected<std::shared_ptr<LoadedTrace>>
-LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
-                  std::vector<std::string> &Warnings, std::string &StopText) {
-  Expected<std::unique_ptr<Trace>> Opened = Trace::open(Path);
-  if (!Opened)
-    return Opened.takeError();
+LoadedTrace::connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
+                     Timestamp Start, StringRef Program,
+                     std::string &StopText) {
   std::shared_ptr<LoadedTrace> Result(new LoadedTrace());
-  Result->T = std::move(*Opened);
-  const Trace &T = *Result->T;
-  Expected<Timestamp> Start =
-      parseMoment(At, T.instructions(), T.instructions());
-  if (!Start)
-    return Start.takeError();
-
-  std::string Program =
-      T.reader().run().getString("program").value_or("").str();
-  if (!sys::fs::exists(Program)) {
-    Warnings.push_back(formatv(
-        "{0}, the recorded program, is not there: no symbols of it", Program));
-    Program.clear();
-  }
+  Result->T = std::move(T);
   lldb::SBError Failed;
   lldb::SBTarget Target = Debugger.CreateTarget(
-      Program.c_str(), Program.empty() ? TripleText : nullptr, nullptr,
+      Program.str().c_str(), Program.empty() ? TripleText : nullptr, nullptr,
       /*add_dependent_modules=*/false, Failed);
   if (Failed.Fail())
     return createStringError(Failed.GetCString());
@@ -80,8 +107,8 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
     return createStringError(errnoAsErrorCode(), "cannot make a socket: %s",
                              sys::StrError().c_str());
   Result->Socket = Pair[1];
-  Result->Session = std::make_unique<GdbSession>(T, Pair[1]);
-  if (Error E = Result->Session->start(*Start)) {
+  Result->Session = std::make_unique<GdbSession>(*Result->T, Pair[1]);
+  if (Error E = Result->Session->start(Start)) {
     close(Pair[0]);
     Debugger.DeleteTarget(Target);
     return E;
@@ -111,20 +138,53 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
   }
   if (const char *Output = Connected.GetOutput())
     StopText = Output;
-  // LLDB goes on backward after a reverse continue until somebody resets it.
-  lldb::SBCommandReturnObject Silent;
-  Debugger.GetCommandInterpreter().HandleCommand(
-      "target stop-hook add -o \"chronicle _stopped\"", Context, Silent);
   Result->Process = Target.GetProcess();
   // LLDB would pass the signal it stopped for to the program, which cannot be
   // done backward, and need not be: all that were delivered are recorded.
   lldb::SBUnixSignals Signals = Result->Process.GetUnixSignals();
   for (int I = 0, N = Signals.GetNumSignals(); I < N; ++I)
     Signals.SetShouldSuppress(Signals.GetSignalAtIndex(I), true);
-  std::lock_guard<std::mutex> Guard(RegistryLock);
-  registry()[Result->Process.GetUniqueID()] = Result;
-  Result->stopped();
   return Result;
+}
+
+static std::string recordedProgram(const Trace &T) {
+  std::string Program =
+      T.reader().run().getString("program").value_or("").str();
+  return sys::fs::exists(Program) ? Program : "";
+}
+
+Expected<std::shared_ptr<LoadedTrace>>
+LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
+                  std::vector<std::string> &Warnings, std::string &StopText) {
+  Expected<std::unique_ptr<Trace>> Opened = Trace::open(Path);
+  if (!Opened)
+    return Opened.takeError();
+  std::shared_ptr<const Trace> T = std::move(*Opened);
+  Expected<Position> Start = parseMoment(*T, At, T->instructions());
+  if (!Start)
+    return Start.takeError();
+  checkModules(*T, Start->Time, Warnings);
+  Expected<std::shared_ptr<LoadedTrace>> Result =
+      connect(Debugger, T, Start->Time, recordedProgram(*T), StopText);
+  if (!Result)
+    return Result.takeError();
+  // LLDB goes on backward after a reverse continue until somebody resets it.
+  lldb::SBCommandReturnObject Silent;
+  lldb::SBExecutionContext Context((*Result)->Process.GetTarget());
+  Debugger.GetCommandInterpreter().HandleCommand(
+      "target stop-hook add -o \"chronicle _stopped\"", Context, Silent);
+  std::lock_guard<std::mutex> Guard(RegistryLock);
+  registry()[(*Result)->Process.GetUniqueID()] = *Result;
+  (*Result)->stopped();
+  return Result;
+}
+
+Expected<std::shared_ptr<LoadedTrace>>
+LoadedTrace::connectHidden(lldb::SBDebugger Debugger,
+                           std::shared_ptr<const Trace> T, Timestamp Start) {
+  std::string Ignored;
+  std::string Program = recordedProgram(*T);
+  return connect(Debugger, std::move(T), Start, Program, Ignored);
 }
 
 LoadedTrace::~LoadedTrace() {
@@ -136,8 +196,12 @@ std::shared_ptr<LoadedTrace> LoadedTrace::of(lldb::SBDebugger Debugger) {
   lldb::SBProcess Process = Debugger.GetSelectedTarget().GetProcess();
   if (!Process.IsValid())
     return nullptr;
+  return of(Process.GetUniqueID());
+}
+
+std::shared_ptr<LoadedTrace> LoadedTrace::of(uint32_t Process) {
   std::lock_guard<std::mutex> Guard(RegistryLock);
-  auto It = registry().find(Process.GetUniqueID());
+  auto It = registry().find(Process);
   return It == registry().end() ? nullptr : It->second.lock();
 }
 
@@ -170,6 +234,17 @@ void LoadedTrace::jump(lldb::SBDebugger Debugger, Timestamp Time,
   // LLDB only believes that time has passed if it let the process run.
   // Backward, because that discards whatever its threads were about to do.
   runReverse(Debugger, Result);
+}
+
+Error LoadedTrace::jumpHidden(Timestamp Time, uint32_t Thread) {
+  Session->jumpNext(Time, Thread, "");
+  lldb::SBError Failed = Process.ContinueInDirection(lldb::eRunReverse);
+  if (Failed.Fail())
+    return createStringError(Failed.GetCString());
+  if (Session->position().Time != Time)
+    return createStringError("LLDB did not go to time %llu",
+                             (unsigned long long)Time);
+  return Error::success();
 }
 
 } // namespace chronicle

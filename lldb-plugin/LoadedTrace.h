@@ -23,11 +23,18 @@ public:
   static llvm::Expected<std::shared_ptr<LoadedTrace>>
   load(lldb::SBDebugger Debugger, llvm::StringRef Path, llvm::StringRef At,
        std::vector<std::string> &Warnings, std::string &StopText);
+  /// The same for a trace that is open, in a debugger that nobody looks at.
+  static llvm::Expected<std::shared_ptr<LoadedTrace>>
+  connectHidden(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
+                Timestamp Start);
   /// Of the debugger's selected target's process; null: not one of ours.
   static std::shared_ptr<LoadedTrace> of(lldb::SBDebugger Debugger);
+  /// By LLDB's unique number of the process.
+  static std::shared_ptr<LoadedTrace> of(uint32_t Process);
   ~LoadedTrace();
 
   const Trace &trace() const { return *T; }
+  std::shared_ptr<const Trace> sharedTrace() const { return T; }
   Position position() const { return Session->position(); }
   lldb::SBProcess process() const { return Process; }
 
@@ -42,9 +49,15 @@ public:
   }
   /// Done when the process has stopped and LLDB does not go on by itself.
   void stopped();
+  /// The same without a word, and waits until LLDB has seen it. For hidden
+  /// ones.
+  llvm::Error jumpHidden(Timestamp Time, uint32_t Thread);
 
 private:
   LoadedTrace() = default;
+  static llvm::Expected<std::shared_ptr<LoadedTrace>>
+  connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
+          Timestamp Start, llvm::StringRef Program, std::string &StopText);
 
   std::shared_ptr<const Trace> T;
   std::unique_ptr<GdbSession> Session;
@@ -55,10 +68,11 @@ private:
 /// `process continue --reverse`, adding what it prints.
 void runReverse(lldb::SBDebugger Debugger, lldb::SBCommandReturnObject &Result);
 
-/// A moment as people write it: a number, start, end, crash, or +n and -n from
-/// where they are.
-llvm::Expected<Timestamp> parseMoment(llvm::StringRef Text, Timestamp Now,
-                                      Timestamp End);
+/// A moment as people write it: a number, start, end, crash, a bookmark, or +n
+/// and -n from where they are. The thread is 0, whichever runs then, but for
+/// bookmarks.
+llvm::Expected<Position> parseMoment(const Trace &T, llvm::StringRef Text,
+                                     Timestamp Now);
 
 } // namespace chronicle
 

@@ -9,7 +9,7 @@ namespace chronicle {
 
 StringRef systemCallName(uint32_t Number) {
   switch (Number) {
-#define CH_SYSTEM_CALL(NUMBER, NAME)                                           \
+#define CH_SYSTEM_CALL(NUMBER, NAME, COUNT)                                    \
   case NUMBER:                                                                 \
     return #NAME;
 #include "query/SystemCalls.def"
@@ -18,8 +18,19 @@ StringRef systemCallName(uint32_t Number) {
   return "";
 }
 
+unsigned systemCallArguments(uint32_t Number) {
+  switch (Number) {
+#define CH_SYSTEM_CALL(NUMBER, NAME, COUNT)                                    \
+  case NUMBER:                                                                 \
+    return COUNT;
+#include "query/SystemCalls.def"
+#undef CH_SYSTEM_CALL
+  }
+  return 6;
+}
+
 std::optional<uint32_t> systemCallNumber(StringRef Name) {
-#define CH_SYSTEM_CALL(NUMBER, NAME)                                           \
+#define CH_SYSTEM_CALL(NUMBER, NAME, COUNT)                                    \
   if (Name == #NAME)                                                           \
     return NUMBER;
 #include "query/SystemCalls.def"

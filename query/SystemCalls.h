@@ -15,6 +15,8 @@ namespace chronicle {
 
 /// "write"; empty: a number that this version does not know.
 llvm::StringRef systemCallName(uint32_t Number);
+/// How many it takes, at most.
+unsigned systemCallArguments(uint32_t Number);
 std::optional<uint32_t> systemCallNumber(llvm::StringRef Name);
 
 /// "ENOENT" for a result of -2; empty: no error.

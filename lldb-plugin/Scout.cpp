@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/Scout.h"
+#include <map>
+
+using namespace llvm;
+
+namespace chronicle {
+
+/// By the user's process. Commands alone make and remove them: a debugger must
+/// not be destroyed by whoever happens to notice that the process has gone,
+/// which may be a thread that outlives LLDB.
+static std::map<uint32_t, std::unique_ptr<Scout>> &scouts() {
+  static auto *Map = new std::map<uint32_t, std::unique_ptr<Scout>>();
+  return *Map;
+}
+
+Expected<Scout *> Scout::of(LoadedTrace &Loaded) {
+  static std::mutex Lock;
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (auto It = scouts().begin(); It != scouts().end();)
+    It = LoadedTrace::of(It->first) ? std::next(It) : scouts().erase(It);
+  std::unique_ptr<Scout> &Entry = scouts()[Loaded.process().GetUniqueID()];
+  if (Entry)
+    return Entry.get();
+  lldb::SBDebugger Debugger =
+      lldb::SBDebugger::Create(/*source_init_files=*/false);
+  Debugger.SetAsync(false);
+  Expected<std::shared_ptr<LoadedTrace>> Inner = LoadedTrace::connectHidden(
+      Debugger, Loaded.sharedTrace(), Loaded.position().Time);
+  if (!Inner) {
+    lldb::SBDebugger::Destroy(Debugger);
+    scouts().erase(Loaded.process().GetUniqueID());
+    return Inner.takeError();
+  }
+  Entry.reset(new Scout(Debugger, std::move(*Inner)));
+  return Entry.get();
+}
+
+Scout::~Scout() {
+  Inner.reset();
+  lldb::SBDebugger::Destroy(Debugger);
+}
+
+Error Scout::go(Timestamp Time, uint32_t Thread) {
+  Position Here = Inner->position();
+  if (Here.Time == Time && Thread && Here.Thread == Thread)
+    return Error::success();
+  return Inner->jumpHidden(Time, Thread);
+}
+
+lldb::SBThread Scout::thread() const {
+  lldb::SBProcess Process = Inner->process();
+  uint32_t Wanted = Inner->position().Thread;
+  Expected<std::vector<ThreadInfo>> Threads =
+      Inner->trace().threads(Inner->position().Time);
+  if (!Threads) {
+    consumeError(Threads.takeError()); // an invalid thread says it
+    return lldb::SBThread();
+  }
+  for (const ThreadInfo &I : *Threads)
+    if (I.Number == Wanted)
+      return Process.GetThreadByID(I.OsThread);
+  return lldb::SBThread();
+}
+
+} // namespace chronicle

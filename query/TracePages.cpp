@@ -41,6 +41,18 @@ void mapSharedObjects(const TraceReader &Trace, BlockNumber N,
   }
 }
 
+uint64_t DeltaCursor::Position::bytes() const {
+  uint64_t Sum = Chunk.Image.size();
+  for (const PageDelta &D : Chunk.Deltas)
+    Sum += sizeof(D) + D.Bytes.size();
+  return Sum;
+}
+
+void DeltaCursor::clear() {
+  Positions.clear();
+  Bytes = 0;
+}
+
 Expected<ArrayRef<PageDelta>> DeltaCursor::deltas(FrameNumber Frame,
                                                   BlockNumber N) {
   std::unique_ptr<Position> &Slot = Positions[Frame];
@@ -51,6 +63,7 @@ Expected<ArrayRef<PageDelta>> DeltaCursor::deltas(FrameNumber Frame,
   Position &P = *Slot;
   while (!P.Chunks.empty() && P.Chunks.front().Last < N) {
     P.Chunks = P.Chunks.drop_front();
+    Bytes -= P.bytes();
     P.Chunk = PageChunk();
     P.Decoded = false;
     P.Delta = 0;
@@ -63,6 +76,7 @@ Expected<ArrayRef<PageDelta>> DeltaCursor::deltas(FrameNumber Frame,
       return Chunk.takeError();
     P.Chunk = std::move(*Chunk);
     P.Decoded = true;
+    Bytes += P.bytes();
   }
   ArrayRef<PageDelta> Deltas = P.Chunk.Deltas;
   while (P.Delta < Deltas.size() && Deltas[P.Delta].Block < N)

@@ -37,6 +37,10 @@ public:
   /// What block N did to the frame; valid until the next call.
   llvm::Expected<llvm::ArrayRef<PageDelta>> deltas(FrameNumber Frame,
                                                    BlockNumber N);
+  /// What is kept, about.
+  uint64_t bytes() const { return Bytes; }
+  /// Keeps nothing; the next calls read their chunks again.
+  void clear();
 
 private:
   struct Position {
@@ -44,9 +48,11 @@ private:
     PageChunk Chunk;
     bool Decoded = false;
     size_t Delta = 0;
+    uint64_t bytes() const;
   };
   const TraceReader &Trace;
   llvm::DenseMap<FrameNumber, std::unique_ptr<Position>> Positions;
+  uint64_t Bytes = 0;
 };
 
 } // namespace chronicle

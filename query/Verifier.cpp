@@ -23,6 +23,7 @@ struct Shared {
   ExitTable Exits;
   ProgramCache Programs;
   std::vector<std::pair<BlockNumber, BlockNumber>> Ranges;
+  uint64_t BytesPerWorker = 0;
   std::atomic<size_t> NextRange = 0;
   std::atomic<uint64_t> BlocksDone = 0, InstructionsDone = 0;
 
@@ -61,7 +62,7 @@ public:
   void run();
 
   uint64_t Executions = 0, Opaque = 0, Snapshots = 0, Granules = 0;
-  uint64_t Blocks = 0, Instructions = 0;
+  uint64_t Blocks = 0, Instructions = 0, Resets = 0;
   bool SawEnd = false;
   /// Of threads that this range does not know how they got here.
   std::map<uint32_t, std::pair<GuestState, Mismatch>> FirstSnapshots;
@@ -77,6 +78,7 @@ private:
   void report(const Block &B, const Twine &What);
   void snapshot(uint32_t Thread, const uint8_t *State);
   void startAfresh(BlockNumber N);
+  bool keepsTooMuch() const;
 
   Shared &S;
   BlockNumber First, End;
@@ -308,6 +310,11 @@ void RangeVerifier::startAfresh(BlockNumber N) {
   mapSharedObjects(S.Trace, N, Memory);
 }
 
+bool RangeVerifier::keepsTooMuch() const {
+  return Memory.frameCount() * sizeof(ReplayFrame) + Deltas.bytes() >
+         S.BytesPerWorker;
+}
+
 void RangeVerifier::run() {
   Replayer.OnMismatch = [this](const Mismatch &M) { Mismatches.add(M); };
   Replayer.OnSnapshot = [this](uint32_t Thread, const uint8_t *State) {
@@ -329,8 +336,14 @@ void RangeVerifier::run() {
     }
     const uint64_t Before = Mismatches.Count;
     verify(*B);
-    if (Mismatches.Count != Before)
+    if (Mismatches.Count != Before) {
       startAfresh(N + 1);
+    } else if (keepsTooMuch()) {
+      // All of it was compared, so the trace's pages are as good as ours.
+      startAfresh(N + 1);
+      Deltas.clear();
+      ++Resets;
+    }
     ++Blocks;
     Instructions += B->Instructions;
     uint64_t Done = ++S.BlocksDone;
@@ -398,6 +411,7 @@ VerifyReport verifyTrace(const TraceReader &Trace,
   Shared S(Trace, Options);
   splitBlocks(S, Report.Threads);
   Report.Threads = std::min<size_t>(Report.Threads, S.Ranges.size());
+  S.BytesPerWorker = Options.MemoryBytes / Report.Threads;
 
   // What a range leaves for the comparison across range ends.
   struct RangeResult {
@@ -425,6 +439,7 @@ VerifyReport verifyTrace(const TraceReader &Trace,
       Report.ComparedSnapshots += Range->Snapshots;
       Report.ComparedGranules += Range->Granules;
       Report.AbsentFrames += Range->absentFrames();
+      Report.MemoryResets += Range->Resets;
     }
     std::lock_guard<std::mutex> Lock(Mutex);
     Report.MismatchCount += Mismatches.Count;

@@ -15,6 +15,9 @@ namespace chronicle {
 struct VerifyOptions {
   unsigned Threads = 0;        ///< 0: one a processor
   uint64_t MaxMismatches = 20; ///< how many are kept in the report
+  /// Pages and page chunks that all threads together may keep; beyond it they
+  /// are given up after the block and read again when they are needed.
+  uint64_t MemoryBytes = uint64_t(1) << 30;
   /// Called now and then, from any thread, with what is done.
   std::function<void(uint64_t Blocks, uint64_t Instructions)> Progress;
 };
@@ -28,6 +31,8 @@ struct VerifyReport {
   std::map<uint32_t, uint64_t> OpaqueByReason;
   /// Frames that were read but never written; they read as zero.
   uint64_t AbsentFrames = 0;
+  /// How often the pages kept became too many.
+  uint64_t MemoryResets = 0;
   uint64_t MismatchCount = 0;
   std::vector<Mismatch> Mismatches; ///< in order of time, cut to the limit
   /// Why the trace is not whole, or empty.
@@ -41,8 +46,8 @@ struct VerifyReport {
 /// written with the page chunks' bytes, in both directions; how many
 /// instructions ran and opaque bytes were used. Of a last block whose stores
 /// the recorder did not live to tell, memory is not compared: such a trace is
-/// not whole. Uses all processors; memory: for each thread the pages the
-/// recorded program touches, and its decoded superblocks once.
+/// not whole. Uses all processors; memory: as VerifyOptions says, what one
+/// block needs at least, and the program's decoded superblocks once.
 VerifyReport verifyTrace(const TraceReader &Trace,
                          const VerifyOptions &Options);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// query-latency [--samples N] [--seed N] trace.db: asks each kind of question
-// about random moments and places, and prints how long each answer took, in
-// seconds, as JSON:
+// query-latency [--samples N] [--seed N] [--only KIND] trace.db: asks each kind
+// of question about random moments and places, and prints how long each answer
+// took, in seconds, as JSON:
 //
 //   {"cold": {"open": {"wall": [..], "processor": [..]}, "registers": ..},
 //    "session": {..}}
@@ -32,6 +32,8 @@ static cl::opt<std::string> Path(cl::Positional, cl::Required,
 static cl::opt<unsigned> Samples("samples", cl::init(100),
                                  cl::desc("questions of each kind"));
 static cl::opt<uint64_t> Seed("seed", cl::init(1));
+static cl::opt<std::string> Only("only",
+                                 cl::desc("one kind, for a profiler to see"));
 
 static ExitOnError Check("query-latency: ");
 
@@ -186,6 +188,8 @@ static json::Object cold(Chooser &C) {
   json::Object Result;
   std::vector<Sample> Opened;
   for (const Kind &K : Kinds) {
+    if (!Only.empty() && Only != K.Name)
+      continue;
     std::vector<Sample> Asked;
     for (unsigned N = 0; N < Samples; ++N) {
       const Question Q = K.Choose(C);
@@ -206,6 +210,8 @@ static json::Object session(Chooser &C) {
   std::unique_ptr<Trace> T = Check(Trace::open(Path, Options));
   json::Object Result;
   for (const Kind &K : Kinds) {
+    if (!Only.empty() && Only != K.Name)
+      continue;
     std::vector<Sample> Asked;
     for (unsigned N = 0; N < Samples; ++N) {
       const Question Q = K.Choose(C);

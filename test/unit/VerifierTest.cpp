@@ -259,6 +259,29 @@ TEST_F(VerifierTest, ARunThatExitedMustSaySoItself) {
   EXPECT_FALSE(R.clean());
 }
 
+// With no memory at all every block starts from the trace's pages, and nothing
+// is missed.
+TEST_F(VerifierTest, GivesUpPagesWhenTheyAreTooMany) {
+  FakeRun Right, Wrong;
+  Wrong.WrongValueIn = 25;
+  for (const FakeRun &Run : {Right, Wrong}) {
+    VerifyReport Unlimited = verify(Run);
+    EXPECT_EQ(Unlimited.MemoryResets, 0u);
+    auto Trace = TraceReader::open(Path);
+    ASSERT_TRUE(bool(Trace)) << toString(Trace.takeError());
+    VerifyOptions Options;
+    Options.Threads = 2;
+    Options.MemoryBytes = 0;
+    VerifyReport R = verifyTrace(**Trace, Options);
+    EXPECT_GT(R.MemoryResets, 30u);
+    EXPECT_EQ(R.MismatchCount, Unlimited.MismatchCount);
+    EXPECT_EQ(R.ComparedGranules, Unlimited.ComparedGranules);
+    EXPECT_EQ(R.ComparedSnapshots, Unlimited.ComparedSnapshots);
+    for (size_t I = 0; I < Unlimited.Mismatches.size(); ++I)
+      EXPECT_EQ(R.Mismatches[I].What, Unlimited.Mismatches[I].What);
+  }
+}
+
 TEST_F(VerifierTest, KeepsAsManyMismatchesAsAsked) {
   FakeRun Run;
   Run.WrongValueIn = 3;

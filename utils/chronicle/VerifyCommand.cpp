@@ -35,6 +35,9 @@ static cl::opt<unsigned> Jobs("j", cl::sub(Info), cl::init(0), cl::Prefix,
                               cl::desc("Threads to use (default: all "
                                        "processors)"));
 static cl::opt<uint64_t>
+    MemoryMb("memory-mb", cl::sub(Info), cl::init(1024), cl::value_desc("n"),
+             cl::desc("MiB of pages to keep (default 1024)"));
+static cl::opt<uint64_t>
     MaxMismatches("max-mismatches", cl::sub(Info), cl::init(20),
                   cl::value_desc("n"),
                   cl::desc("Mismatches to show (default 20)"));
@@ -164,6 +167,7 @@ static int run(ArrayRef<const char *>) {
   VerifyOptions Options;
   Options.Threads = Jobs;
   Options.MaxMismatches = MaxMismatches;
+  Options.MemoryBytes = MemoryMb << 20;
   ProgressBar Bar("verify");
   const uint64_t Total = T.instructions();
   if (Bar.enabled())

@@ -172,8 +172,11 @@ std::string GdbSession::answerState(StringRef Packet) {
                    "were");
   case 'M':
   case 'X':
-  case '_':
     return failure("a recorded run cannot be changed: memory is as it was");
+  case '_':
+    // Not an error: LLDB takes an error to `_M` for a process that can allocate
+    // but is out of memory, and then cannot evaluate any expression.
+    return "";
   default:
     return "";
   }
@@ -202,7 +205,8 @@ std::string GdbSession::answerMemory(StringRef Packet, bool Binary) {
     Readable = std::max(Readable, Last);
   }
   if (!Readable)
-    return failure("no memory is mapped there now");
+    // gdb takes anything but a number here for memory.
+    return ErrorStrings ? failure("no memory is mapped there now") : "E14";
   ArrayRef<uint8_t> Bytes = ArrayRef<uint8_t>(M->Bytes).take_front(Readable);
   return Binary ? toStringRef(Bytes).str() : toHex(Bytes, /*LowerCase=*/true);
 }
@@ -288,6 +292,7 @@ std::string GdbSession::answerResume(StringRef Packet) {
   if (!Thread)
     Thread = Travel.position().Thread;
 
+  bool WasAtEnd = Travel.position().Time == T.instructions();
   Cancellation Cancel;
   Expected<Stop> Stopped = [&]() -> Expected<Stop> {
     PacketChannel::InterruptWatch Watch(Channel, Cancel);
@@ -314,6 +319,7 @@ std::string GdbSession::answerResume(StringRef Packet) {
     else if (LastStop.Kind != StopKind::Interrupted && !Next)
       Next = std::move(Jumping);
   }
+  CannotGoOn = WasAtEnd && LastStop.Kind == StopKind::End;
   return stopReply();
 }
 
@@ -372,7 +378,14 @@ std::string GdbSession::stopReply() {
     Reply += "replaylog:begin;";
     break;
   case StopKind::End:
-    Reply += "replaylog:end;";
+    // LLDB's plans to step in and out take a boundary of history for a stop on
+    // their way and resume, again and again; none goes on after an exception.
+    if (IsLldb && CannotGoOn) {
+      Description = "the run ends here";
+      Reply += "reason:exception;";
+    } else {
+      Reply += "replaylog:end;";
+    }
     break;
   case StopKind::Signal:
   case StopKind::Interrupted:

@@ -79,6 +79,7 @@ private:
   PacketChannel Channel;
   TimeTravel Travel;
   Stop LastStop;
+  bool CannotGoOn = false; ///< the last resume started at the end of the run
   std::string Description; ///< replaces what the debugger would say of a stop
   uint32_t QueryThread = 0, ResumeThread = 0; ///< of the H packets; 0: any
   bool IsLldb = false, ErrorStrings = false, Finished = false,

@@ -89,7 +89,7 @@ public:
       fixed(Name, 0);
     GeneralOnly = false;
     for (unsigned I = 0; I < 8; ++I)
-      bytes(Core, "st" + std::to_string(I), 10, "i387_ext",
+      bytes(Core, "st" + std::to_string(I), 10, "i387_ext", "float",
             [I](const Registers &R) { return x87Value(R, I); });
     floating("fctrl", [](const Registers &R) -> uint64_t {
       return 0x037f | (R.word(CH_OFFSET_FPROUND) & 3) << 10;
@@ -102,7 +102,7 @@ public:
     for (const char *Name : {"fiseg", "fioff", "foseg", "fooff", "fop"})
       floating(Name, [](const Registers &) -> uint64_t { return 0; });
     for (unsigned I = 0; I < 16; ++I)
-      bytes(Sse, "xmm" + std::to_string(I), 16, "vec128",
+      bytes(Sse, "xmm" + std::to_string(I), 16, "vec128", "vector",
             [I](const Registers &R) {
               ArrayRef<uint8_t> Ymm = R.ymm(I);
               return Value(Ymm.begin(), Ymm.begin() + 16);
@@ -121,7 +121,7 @@ public:
          [](const Registers &R) { return R.word(CH_OFFSET_GS_CONST); });
     GeneralOnly = false;
     for (unsigned I = 0; I < 16; ++I)
-      bytes(Avx, "ymm" + std::to_string(I) + "h", 16, "uint128",
+      bytes(Avx, "ymm" + std::to_string(I) + "h", 16, "uint128", "vector",
             [I](const Registers &R) {
               ArrayRef<uint8_t> Ymm = R.ymm(I);
               return Value(Ymm.begin() + 16, Ymm.begin() + 32);
@@ -151,9 +151,10 @@ private:
     Entries.back().Group = "float";
   }
   void bytes(const char *Feature, std::string Name, unsigned Bytes,
-             const char *Type, std::function<Value(const Registers &)> Read) {
+             const char *Type, const char *Group,
+             std::function<Value(const Registers &)> Read) {
     Layout.push_back({std::move(Name), Bytes, GeneralOnly});
-    Entries.push_back({Feature, Type, nullptr, nullptr, std::move(Read)});
+    Entries.push_back({Feature, Type, Group, nullptr, std::move(Read)});
   }
   void describe();
 };
@@ -217,6 +218,12 @@ void Table::describe() {
     Out << "<reg name=\"" << Layout[I].Name << "\" bitsize=\""
         << 8 * Layout[I].Bytes << "\" type=\"" << Entries[I].Type
         << "\" regnum=\"" << I << '"';
+    // What LLDB calls it in a living process.
+    if (Layout[I].Name == "eflags")
+      Out << " altname=\"rflags\"";
+    // LLDB would add what a pointer points to, and then add it again.
+    if (StringRef(Entries[I].Type).ends_with("_ptr"))
+      Out << " encoding=\"uint\" format=\"hex\"";
     if (Entries[I].Group)
       Out << " group=\"" << Entries[I].Group << '"';
     Out << "/>\n";

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The library that is linked with.
+int LinkedCount;
+
+int twice(int Value) {
+  LinkedCount += Value;
+  return 2 * Value;
+}

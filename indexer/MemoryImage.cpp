@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/MemoryImage.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/Endian.h"
 #include <algorithm>
 
 using namespace llvm;
 
 namespace chronicle {
+
+void Page::put(unsigned Offset, const uint8_t *Bytes, unsigned Size) {
+  while (Size) {
+    unsigned Granule = Offset / GranuleSize, In = Offset % GranuleSize;
+    unsigned Part = std::min<unsigned>(GranuleSize - In, Size);
+    uint64_t Value;
+    std::memcpy(&Value, Data + Granule * GranuleSize, GranuleSize);
+    std::memcpy(reinterpret_cast<uint8_t *>(&Value) + In, Bytes, Part);
+    put(Granule, Value);
+    Dirty[Granule / 64] |= uint64_t(1) << Granule % 64;
+    Offset += Part;
+    Bytes += Part;
+    Size -= Part;
+  }
+}
 
 MemoryImage::MemoryImage() { emptyCache(); }
 MemoryImage::~MemoryImage() = default;
@@ -36,6 +53,7 @@ Page *MemoryImage::allocate() {
   Free.pop_back();
   std::memset(P->Data, 0, sizeof(P->Data));
   std::memset(P->Dirty, 0, sizeof(P->Dirty));
+  std::memset(P->Changed, 0, sizeof(P->Changed));
   P->Listed = P->Zeroed = false;
   P->Fresh = true;
   return P;
@@ -73,10 +91,7 @@ void MemoryImage::write(uint64_t Address, const uint8_t *Bytes, uint64_t Size) {
     unsigned Offset = Address % PageSize;
     uint64_t Part = std::min<uint64_t>(Size, PageSize - Offset);
     Page &P = toWrite(Address / PageSize);
-    std::memcpy(P.Data + Offset, Bytes, Part);
-    unsigned First = Offset / GranuleSize,
-             Last = (Offset + Part - 1) / GranuleSize;
-    std::memset(P.Dirty + First, 1, Last - First + 1);
+    P.put(Offset, Bytes, unsigned(Part));
     Address += Part;
     Bytes += Part;
     Size -= Part;
@@ -87,13 +102,13 @@ void MemoryImage::writeGranules(uint64_t Address,
                                 const uint64_t Granules[GranuleWords],
                                 const uint8_t *Bytes) {
   Page &P = toWrite(Address / PageSize);
-  for (unsigned W = 0; W < GranuleWords; ++W)
+  for (unsigned W = 0; W < GranuleWords; ++W) {
+    P.Dirty[W] |= Granules[W];
     for (uint64_t Bits = Granules[W]; Bits; Bits &= Bits - 1) {
-      unsigned G = W * 64 + llvm::countr_zero(Bits);
-      std::memcpy(P.Data + G * GranuleSize, Bytes, GranuleSize);
-      P.Dirty[G] = 1;
+      P.put(W * 64 + llvm::countr_zero(Bits), support::endian::read64le(Bytes));
       Bytes += GranuleSize;
     }
+  }
 }
 
 void MemoryImage::zero(uint64_t Address, uint64_t Size) {
@@ -149,6 +164,7 @@ bool MemoryImage::equals(uint64_t Address, const uint8_t *Bytes,
 void MemoryImage::zeroPage(Page &P) {
   std::memset(P.Data, 0, sizeof(P.Data));
   std::memset(P.Dirty, 0, sizeof(P.Dirty));
+  std::memset(P.Changed, 0, sizeof(P.Changed));
   P.Zeroed = true;
   list(P);
 }
@@ -220,9 +236,12 @@ void MemoryImage::map(uint64_t Address, uint64_t Size, uint32_t Object,
 void MemoryImage::endBlock() {
   for (Page *P : Touched) {
     bool Empty = P->Zeroed && !P->Chunk &&
-                 std::all_of(P->Dirty, P->Dirty + sizeof(P->Dirty),
-                             [](uint8_t B) { return B == 0; });
-    std::memset(P->Dirty, 0, sizeof(P->Dirty));
+                 llvm::all_of(P->Dirty, [](uint64_t W) { return W == 0; });
+    for (unsigned W = 0; W < GranuleWords; ++W) {
+      if (P->Dirty[W])
+        std::memset(P->Changed + W * 64, 0, 64);
+      P->Dirty[W] = 0;
+    }
     P->Listed = P->Zeroed = P->Fresh = false;
     if (Empty) {
       Pages.erase(P->Frame);

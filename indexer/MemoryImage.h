@@ -19,16 +19,29 @@
 
 namespace chronicle {
 
-/// A frame that has been written. A byte says that a granule is dirty, because
-/// setting bits makes stores wait for each other.
+/// A frame that has been written.
 struct Page {
   alignas(64) uint8_t Data[PageSize];
-  uint8_t Dirty[GranulesPerPage];
+  uint64_t Dirty[GranuleWords];     ///< granules that the block wrote
+  uint8_t Changed[GranulesPerPage]; ///< of each, a bit a byte that changed
   FrameNumber Frame;
   std::unique_ptr<PageChunkWriter> Chunk; ///< open, or null
   bool Listed;                            ///< in the block's list of pages
   bool Zeroed; ///< became zero in this block; Dirty counts from then
   bool Fresh;  ///< came to be in this block: zero before it
+
+  /// The granule becomes this.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void put(unsigned Granule, uint64_t Value) {
+    uint64_t Old;
+    std::memcpy(&Old, Data + Granule * GranuleSize, GranuleSize);
+    std::memcpy(Data + Granule * GranuleSize, &Value, GranuleSize);
+    // The highest bit of each byte that is not zero, then those side by side.
+    uint64_t Low = 0x7f7f7f7f7f7f7f7full, Differs = Old ^ Value;
+    uint64_t Bits = (((Differs & Low) + Low) | Differs) & ~Low;
+    Changed[Granule] |= uint8_t((Bits >> 7) * 0x0102040810204080ull >> 56);
+  }
+  /// Any bytes of the page.
+  void put(unsigned Offset, const uint8_t *Bytes, unsigned Size);
 };
 
 /// Costs 4.7 KB a frame; a store that hits the small cache of translations a
@@ -40,34 +53,9 @@ public:
   ~MemoryImage();
 
   /// A store of 1 to 32 bytes; none if the address is CH_NO_ADDRESS.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void store(uint64_t Address,
-                                          const uint8_t *Bytes, unsigned Size) {
-    uint64_t Vpn = Address / PageSize;
-    unsigned Offset = Address % PageSize;
-    const Translation &T = Cache[Vpn % CacheSize];
-    if (LLVM_UNLIKELY(T.Vpn != Vpn || Offset + Size > PageSize)) {
-      // No page holds CH_NO_ADDRESS, so stores that did not happen end up here.
-      if (Address != CH_NO_ADDRESS)
-        write(Address, Bytes, Size);
-      return;
-    }
-    uint8_t *To = T.P->Data + Offset;
-    uint8_t *Dirty = T.P->Dirty + Offset / GranuleSize;
-    if (LLVM_LIKELY(Size == 8)) {
-      std::memcpy(To, Bytes, 8);
-    } else if (LLVM_LIKELY(Size == 4)) {
-      std::memcpy(To, Bytes, 4);
-    } else if (Size == 1) {
-      *To = *Bytes;
-    } else if (Size == 2) {
-      std::memcpy(To, Bytes, 2);
-    } else {
-      std::memcpy(To, Bytes, Size);
-      for (unsigned N = 1; N < Size / GranuleSize; ++N)
-        Dirty[N] = 1;
-    }
-    Dirty[0] = 1;
-    T.P->Dirty[(Offset + Size - 1) / GranuleSize] = 1;
+  void store(uint64_t Address, const uint8_t *Bytes, unsigned Size) {
+    if (Address != CH_NO_ADDRESS)
+      write(Address, Bytes, Size);
   }
 
   /// Any number of bytes.

@@ -8,27 +8,12 @@ using namespace llvm;
 
 namespace chronicle {
 
-/// Collects the dirty bytes (0 or 1) of a page as bits. Returns their number.
-static unsigned collectGranules(const uint8_t Dirty[GranulesPerPage],
-                                uint64_t Granules[GranuleWords]) {
-  unsigned Count = 0;
-  for (unsigned W = 0; W < GranuleWords; ++W) {
-    uint64_t Bits = 0;
-    for (unsigned B = 0; B < 8; ++B) {
-      uint64_t Bytes = support::endian::read64le(Dirty + W * 64 + B * 8);
-      // Byte n's lowest bit ends up in bit 56 + n.
-      Bits |= (Bytes * 0x0102040810204080ull >> 56) << (B * 8);
-    }
-    Granules[W] = Bits;
-    Count += popcount(Bits);
-  }
-  return Count;
-}
-
 void PageHistory::endBlock(BlockNumber N, BlockHead &Head) {
   for (Page *P : Image.touched()) {
-    uint64_t Granules[GranuleWords];
-    unsigned Count = collectGranules(P->Dirty, Granules);
+    const PageChunkWriter::Written Written = {P->Data, P->Dirty, P->Changed};
+    unsigned Count = 0;
+    for (uint64_t Word : P->Dirty)
+      Count += popcount(Word);
     bool BecameZero = P->Zeroed && !P->Fresh;
     if (!Count && !BecameZero)
       continue;
@@ -36,12 +21,12 @@ void PageHistory::endBlock(BlockNumber N, BlockHead &Head) {
     if (!P->Chunk) {
       P->Chunk = std::make_unique<PageChunkWriter>(P->Frame, N);
       if (!P->Fresh && !P->Zeroed)
-        P->Chunk->setBase(P->Data, Granules);
+        P->Chunk->setBase(Written);
     }
     if (BecameZero)
       P->Chunk->addZero(N);
     if (Count) {
-      P->Chunk->addGranules(N, Granules, P->Data);
+      P->Chunk->addGranules(N, Written);
       ++Head.DirtyPages;
       Head.DirtyGranules += Count;
     }

@@ -124,15 +124,16 @@ void StreamDecoder::followSets(CallTracker &Running, const SlotFact *Facts,
 
 /// An execution that may be more to the call stack than a move of the stack
 /// pointer. T is the time at its entry.
-void StreamDecoder::followCalls(CallTracker &Running, uint32_t Id,
-                                const SuperblockTable::Exit &X,
+void StreamDecoder::followCalls(CallTracker &Running, uint32_t Exit,
                                 const uint8_t *Slots, Timestamp T) {
+  uint32_t Id = Superblocks.ownerOf(Exit);
+  const SuperblockTable::Exit &X = Superblocks.exits()[Exit];
   Running.step(Id, T);
   T += X.Instructions;
-  if (X.Stack & SuperblockTable::StackSet) {
+  if (X.Special & SuperblockTable::StackSet) {
     const StackPointerFact &To = Superblocks.setStack(X);
     const SlotFact *Facts = Superblocks.facts(Superblocks[Id]);
-    followSets(Running, Facts, X.Facts, To.Base, Slots, T);
+    followSets(Running, Facts, Superblocks.factsAt(Exit), To.Base, Slots, T);
     uint64_t Base = Running.stackPointer();
     unsigned Sets = To.Base;
     for (const SlotFact *F = Facts; Sets; ++F)
@@ -140,25 +141,24 @@ void StreamDecoder::followCalls(CallTracker &Running, uint32_t Id,
         Base = endian::read64le(Slots + F->FirstSlot * CH_SLOT_SIZE);
     Running.moved(Base + uint64_t(To.Delta));
   } else {
-    Running.moved(Running.stackPointer() + (X.Stack >> 3));
+    Running.moved(Running.stackPointer() + X.Stack);
   }
-  if (X.Stack & SuperblockTable::Call)
+  if (X.Special & SuperblockTable::Call)
     Running.call(Id, T);
 }
 
 /// What an execution left in its slots. False: they are missing.
-bool StreamDecoder::applySlots(uint32_t Id, const SuperblockTable::Exit &X,
-                               const Cursor &At) {
+bool StreamDecoder::applySlots(uint32_t Id, uint32_t Exit, const Cursor &At) {
   const SuperblockTable::Entry &S = Superblocks[Id];
   if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
     return false;
   if (S.Path == SuperblockTable::General) {
-    applyGeneral(Superblocks.facts(S), X.Facts, At.Slots);
+    applyGeneral(Superblocks.facts(S), Superblocks.factsAt(Exit), At.Slots);
     return true;
   }
   const uint8_t *Slot = At.Slots;
   const uint8_t *Size = Superblocks.storeSizes(S);
-  for (unsigned N = X.Facts; N; --N, ++Size) {
+  for (unsigned N = Superblocks.factsAt(Exit); N; --N, ++Size) {
     unsigned Bytes = *Size;
     if (Bytes)
       Image.store(endian::read64le(Slot), Slot + 8, Bytes);
@@ -175,7 +175,6 @@ bool StreamDecoder::applySlots(uint32_t Id, const SuperblockTable::Exit &X,
 /// knows.
 const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
                                          const uint32_t *End, Cursor &At) {
-  constexpr ptrdiff_t Ahead = 16;
   const SuperblockTable::ExitView Exits = Superblocks.exits();
   const uint32_t *Start = Word, *FirstWord = Word;
   uint64_t Passed = 0;
@@ -184,31 +183,29 @@ const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
   uint64_t StackPointer = Running ? Running->stackPointer() : 0;
   uint64_t Limit = Running ? Running->limit() : ~uint64_t(0);
   for (; Word != End; ++Word) {
-    if (LLVM_LIKELY(End - Word > Ahead))
-      Exits.prefetch(Word[Ahead] - 1);
-    uint32_t Number = *Word - 1;
-    if (LLVM_UNLIKELY(Number >= Exits.count()))
+    uint32_t Exit = *Word - 1;
+    if (LLVM_UNLIKELY(Exit >= Exits.count()))
       break;
-    const SuperblockTable::Exit X = Exits[Number];
-    uint64_t Moved = StackPointer + (X.Stack >> 3);
-    if (LLVM_UNLIKELY((X.Stack & SuperblockTable::Special) || Moved > Limit)) {
+    uint64_t Moved = StackPointer + int64_t(Exits[Exit].Stack);
+    if (LLVM_UNLIKELY(Exits[Exit].Special || Moved > Limit)) {
       // Events that come of it need to know where they are.
       Executions += Word - FirstWord;
       FirstWord = Word;
       Instructions += std::exchange(Passed, 0);
-      uint32_t Id = Superblocks.ownerOf(Number);
-      if ((X.Stack & SuperblockTable::HasSlots) && !applySlots(Id, X, At))
+      uint32_t Id = Superblocks.ownerOf(Exit);
+      if ((Exits[Exit].Special & SuperblockTable::HasSlots) &&
+          !applySlots(Id, Exit, At))
         break;
       if (Running) {
         Running->jumpTo(StackPointer);
-        followCalls(*Running, Id, X, At.Slots, instructions());
+        followCalls(*Running, Exit, At.Slots, instructions());
         Moved = Running->stackPointer();
         Limit = Running->limit();
       }
       At.Slots += Superblocks[Id].SlotBytes;
     }
     StackPointer = Moved;
-    Passed += X.Instructions;
+    Passed += Exits[Exit].Instructions;
   }
   Sequence.add(ArrayRef(Start, Word));
   if (Running)

@@ -32,17 +32,17 @@ Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
                : General;
   for (unsigned Ordinal = 1; Ordinal <= E.Ordinals; ++Ordinal) {
     const StackPointerFact &Stack = F->StackAt[Ordinal];
-    int32_t Flags = F->JumpAt[Ordinal] == CH_JUMP_CALL ? Call : 0;
+    uint16_t Special = F->JumpAt[Ordinal] == CH_JUMP_CALL ? Call : 0;
     if (E.SlotBytes)
-      Flags |= HasSlots;
+      Special |= HasSlots;
     int64_t Number = Stack.Delta;
-    if (Stack.Base || !isInt<29>(Stack.Delta)) {
-      Flags |= StackSet;
+    if (Stack.Base || !isInt<32>(Stack.Delta)) {
+      Special |= StackSet;
       Number = int64_t(SetStacks.size());
       SetStacks.push_back(Stack);
     }
-    Exits.push_back({F->InstructionsAt[Ordinal], F->SlotFactsAt[Ordinal],
-                     int32_t(Number * 8) | Flags});
+    Exits.push_back({int32_t(Number), F->InstructionsAt[Ordinal], Special});
+    FactsAt.push_back(F->SlotFactsAt[Ordinal]);
     Owners.push_back(Id);
   }
   for (const SlotFact &S : F->Slots) {

@@ -12,7 +12,7 @@
 
 namespace chronicle {
 
-/// About 40 bytes a superblock, 12 an exit, 15 a slot and 1 an instruction.
+/// About 40 bytes a superblock, 14 an exit, 15 a slot and 1 an instruction.
 class SuperblockTable {
 public:
   enum Kind : uint8_t { Undefined, StoresOnly, General };
@@ -24,17 +24,16 @@ public:
     uint16_t Ordinals = 0; ///< valid ordinals are 1 to this
     Kind Path = Undefined;
   };
+  /// All that the hot loop reads.
   struct Exit {
+    int32_t Stack; ///< what the stack pointer changes by; StackSet: a number
     uint16_t Instructions;
-    uint16_t Facts; ///< slots filled
-    /// What the stack pointer changes by, times 8; and what is special.
-    int32_t Stack;
+    uint16_t Special; ///< flags
   };
-  enum : int32_t {
+  enum : uint16_t {
     Call = 1,
     StackSet = 2, ///< not only moved: see setStack()
     HasSlots = 4,
-    Special = Call | StackSet | HasSlots
   };
 
   SuperblockTable() : Entries(1), Places(1) {}
@@ -58,8 +57,10 @@ public:
   bool someMarkStores() const { return SomeMarkStores; }
   uint32_t ownerOf(uint32_t Exit) const { return Owners[Exit]; }
   const StackPointerFact &setStack(const Exit &X) const {
-    return SetStacks[X.Stack >> 3];
+    return SetStacks[X.Stack];
   }
+  /// Slots filled by an execution that leaves by this exit.
+  uint32_t factsAt(uint32_t Exit) const { return FactsAt[Exit]; }
 
   /// Exits for a stretch in which nothing is defined, without the vector in
   /// between.
@@ -67,8 +68,6 @@ public:
   public:
     uint32_t count() const { return Count; }
     const Exit &operator[](uint32_t Number) const { return Exits[Number]; }
-    /// Ask for what will be needed soon; the number may be nonsense.
-    void prefetch(uint32_t Number) const { __builtin_prefetch(Exits + Number); }
 
   private:
     friend class SuperblockTable;
@@ -104,7 +103,8 @@ private:
   };
   std::vector<Entry> Entries;
   std::vector<Exit> Exits;
-  std::vector<uint32_t> Owners; ///< by exit
+  std::vector<uint32_t> Owners;  ///< by exit
+  std::vector<uint16_t> FactsAt; ///< by exit
   std::vector<StackPointerFact> SetStacks;
   std::vector<SlotFact> Facts;
   std::vector<uint8_t> Sizes; ///< parallel to Facts; stores only

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/TracePages.h"
+#include "trace-format/PageChunkFormat.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -42,9 +43,9 @@ void mapSharedObjects(const TraceReader &Trace, BlockNumber N,
 }
 
 uint64_t DeltaCursor::Position::bytes() const {
-  uint64_t Sum = Chunk.Image.size();
+  uint64_t Sum = Chunk.Image.size() + sizeof(*this);
   for (const PageDelta &D : Chunk.Deltas)
-    Sum += sizeof(D) + D.Bytes.size();
+    Sum += sizeof(D) + D.Masks.size() + D.Bytes.size();
   return Sum;
 }
 
@@ -53,7 +54,7 @@ void DeltaCursor::clear() {
   Bytes = 0;
 }
 
-Expected<ArrayRef<PageDelta>> DeltaCursor::deltas(FrameNumber Frame,
+Expected<DeltaCursor::Change> DeltaCursor::change(FrameNumber Frame,
                                                   BlockNumber N) {
   std::unique_ptr<Position> &Slot = Positions[Frame];
   if (!Slot) {
@@ -66,25 +67,33 @@ Expected<ArrayRef<PageDelta>> DeltaCursor::deltas(FrameNumber Frame,
     Bytes -= P.bytes();
     P.Chunk = PageChunk();
     P.Decoded = false;
-    P.Delta = 0;
   }
   if (P.Chunks.empty() || P.Chunks.front().First > N)
-    return ArrayRef<PageDelta>();
+    return Change();
   if (!P.Decoded) {
     Expected<PageChunk> Chunk = Trace.readPageChunk(P.Chunks.front());
     if (!Chunk)
       return Chunk.takeError();
     P.Chunk = std::move(*Chunk);
     P.Decoded = true;
+    P.Applied = 0;
+    std::memset(P.Page, 0, PageSize);
+    if (!P.Chunk.Image.empty())
+      std::memcpy(P.Page, P.Chunk.Image.data(), PageSize);
     Bytes += P.bytes();
   }
   ArrayRef<PageDelta> Deltas = P.Chunk.Deltas;
-  while (P.Delta < Deltas.size() && Deltas[P.Delta].Block < N)
-    ++P.Delta;
-  size_t End = P.Delta;
-  while (End < Deltas.size() && Deltas[End].Block == N)
-    ++End;
-  return Deltas.slice(P.Delta, End - P.Delta);
+  auto Position = [&](BlockNumber Block) -> size_t {
+    return partition_point(
+               Deltas, [&](const PageDelta &D) { return D.Block < Block; }) -
+           Deltas.begin();
+  };
+  size_t First = Position(N), End = Position(N + 1);
+  if (First == End)
+    return Change();
+  while (P.Applied < End)
+    applyDelta(Deltas[P.Applied++], P.Page);
+  return Change{Deltas.slice(First, End - First), P.Page};
 }
 
 } // namespace chronicle

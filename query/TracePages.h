@@ -34,9 +34,12 @@ void mapSharedObjects(const TraceReader &Trace, BlockNumber N,
 class DeltaCursor {
 public:
   explicit DeltaCursor(const TraceReader &Trace) : Trace(Trace) {}
-  /// What block N did to the frame; valid until the next call.
-  llvm::Expected<llvm::ArrayRef<PageDelta>> deltas(FrameNumber Frame,
-                                                   BlockNumber N);
+  /// What block N did to a frame; valid until the next call.
+  struct Change {
+    llvm::ArrayRef<PageDelta> Deltas;
+    const uint8_t *After = nullptr; ///< the page then; null if no deltas
+  };
+  llvm::Expected<Change> change(FrameNumber Frame, BlockNumber N);
   /// What is kept, about.
   uint64_t bytes() const { return Bytes; }
   /// Keeps nothing; the next calls read their chunks again.
@@ -47,7 +50,8 @@ private:
     llvm::ArrayRef<PageChunkEntry> Chunks; ///< not yet behind us
     PageChunk Chunk;
     bool Decoded = false;
-    size_t Delta = 0;
+    size_t Applied = 0; ///< deltas that Page has
+    uint8_t Page[PageSize];
     uint64_t bytes() const;
   };
   const TraceReader &Trace;

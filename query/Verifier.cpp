@@ -144,14 +144,14 @@ void RangeVerifier::compareFrame(const Block &B, const ReplayFrame &Frame) {
   }
   if (!Count && !Frame.Zeroed)
     return;
-  Expected<ArrayRef<PageDelta>> Recorded =
-      Deltas.deltas(Frame.Number, B.Number);
+  Expected<DeltaCursor::Change> Recorded =
+      Deltas.change(Frame.Number, B.Number);
   if (!Recorded)
     return report(B, toString(Recorded.takeError()));
 
   bool BecameZero = false;
   const PageDelta *GranuleDelta = nullptr, *Image = nullptr;
-  for (const PageDelta &D : *Recorded) {
+  for (const PageDelta &D : Recorded->Deltas) {
     if (D.Kind == 1)
       BecameZero = true;
     else if (D.Kind == 0)
@@ -183,7 +183,6 @@ void RangeVerifier::compareFrame(const Block &B, const ReplayFrame &Frame) {
     if (Image)
       return;
   }
-  const uint8_t *Bytes = GranuleDelta ? GranuleDelta->Bytes.data() : nullptr;
   for (unsigned G = 0; G < GranulesPerPage; ++G) {
     const uint64_t Bit = uint64_t(1) << G % 64;
     const bool Mine = Written[G / 64] & Bit;
@@ -194,11 +193,8 @@ void RangeVerifier::compareFrame(const Block &B, const ReplayFrame &Frame) {
                                    "run"
                                  : " was written by the recorded run, not by "
                                    "replay"));
-    if (!Theirs)
-      continue;
-    if (!Compare(G, Bytes))
+    if (Theirs && !Compare(G, Recorded->After + G * GranuleSize))
       return;
-    Bytes += GranuleSize;
   }
 }
 
@@ -211,12 +207,12 @@ void RangeVerifier::findMissingWrites(const Block &B) {
   for (const PageChunkEntry &E : S.Trace.pageChunks()) {
     if (E.First > B.Number || E.Last < B.Number || Mine.count(E.Frame))
       continue;
-    Expected<ArrayRef<PageDelta>> Recorded = Deltas.deltas(E.Frame, B.Number);
+    Expected<DeltaCursor::Change> Recorded = Deltas.change(E.Frame, B.Number);
     if (!Recorded) {
       report(B, toString(Recorded.takeError()));
       continue;
     }
-    for (const PageDelta &D : *Recorded) {
+    for (const PageDelta &D : Recorded->Deltas) {
       if (D.Kind == 1)
         continue;
       unsigned G = 0;

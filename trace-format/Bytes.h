@@ -51,6 +51,8 @@ public:
     return Data.data() + Old;
   }
 
+  void truncate(size_t Size) { Data.truncate(Size); }
+
   size_t size() const { return Data.size(); }
   bool empty() const { return Data.empty(); }
   size_t capacity() const { return Data.capacity(); }

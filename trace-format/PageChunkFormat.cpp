@@ -32,12 +32,24 @@ void decodeGranules(ByteReader &R, uint64_t Granules[GranuleWords]) {
     Granules[W] = Words & (1 << W) ? R.u64() : 0;
 }
 
-void PageChunkWriter::setBase(const uint8_t *Page,
-                              const uint64_t Granules[GranuleWords]) {
+/// The bytes of a granule that the mask has, and how many they are.
+static unsigned pick(const uint8_t *Granule, uint8_t Mask, uint8_t *Out) {
+  if (Mask == 0xff) {
+    std::memcpy(Out, Granule, GranuleSize);
+    return GranuleSize;
+  }
+  unsigned Count = 0;
+  for (unsigned Bits = Mask; Bits; Bits &= Bits - 1)
+    Out[Count++] = Granule[countr_zero(Bits)];
+  return Count;
+}
+
+void PageChunkWriter::setBase(const Written &W) {
   uint8_t *Image = Body.grow(PageSize);
-  std::memcpy(Image, Page, PageSize);
-  forEachGranule(Granules, [&](unsigned G) {
-    std::memset(Image + G * GranuleSize, 0, GranuleSize);
+  std::memcpy(Image, W.Page, PageSize);
+  forEachGranule(W.Granules, [&](unsigned G) {
+    for (unsigned Bits = W.Masks[G]; Bits; Bits &= Bits - 1)
+      Image[G * GranuleSize + countr_zero(Bits)] = 0;
   });
   BaseSize = PageSize;
 }
@@ -54,21 +66,23 @@ void PageChunkWriter::addZero(BlockNumber Block) {
   std::fill(Summary, Summary + GranuleWords, ~uint64_t(0));
 }
 
-void PageChunkWriter::addGranules(BlockNumber Block,
-                                  const uint64_t Granules[GranuleWords],
-                                  const uint8_t *Page) {
+void PageChunkWriter::addGranules(BlockNumber Block, const Written &W) {
   startDelta(Block, GranulesDelta);
-  encodeGranules(Body, Granules);
+  encodeGranules(Body, W.Granules);
   unsigned Count = 0;
-  for (unsigned W = 0; W < GranuleWords; ++W) {
-    Summary[W] |= Granules[W];
-    Count += popcount(Granules[W]);
+  for (unsigned I = 0; I < GranuleWords; ++I) {
+    Summary[I] |= W.Granules[I];
+    Count += popcount(W.Granules[I]);
   }
-  uint8_t *Out = Body.grow(size_t(Count) * GranuleSize);
-  forEachGranule(Granules, [&](unsigned G) {
-    std::memcpy(Out, Page + G * GranuleSize, GranuleSize);
-    Out += GranuleSize;
+  // Masks and bytes apart: each is more like its neighbours then.
+  size_t Start = Body.size();
+  uint8_t *Mask = Body.grow(size_t(Count) * (1 + GranuleSize));
+  uint8_t *Out = Mask + Count;
+  forEachGranule(W.Granules, [&](unsigned G) {
+    *Mask++ = W.Masks[G];
+    Out += pick(W.Page + G * GranuleSize, W.Masks[G], Out);
   });
+  Body.truncate(Start + size_t(Out - (Mask - Count)));
 }
 
 void PageChunkWriter::encode(ByteWriter &Out) const {
@@ -102,10 +116,13 @@ Expected<PageChunk> decodePageChunk(ByteReader &R) {
     switch (D.Kind) {
     case GranulesDelta: {
       decodeGranules(R, D.Granules);
-      unsigned Granules = 0;
+      unsigned Granules = 0, Changed = 0;
       for (uint64_t Word : D.Granules)
         Granules += popcount(Word);
-      D.Bytes = R.bytes(uint64_t(Granules) * GranuleSize);
+      D.Masks = R.bytes(Granules);
+      for (uint8_t Mask : D.Masks)
+        Changed += popcount(Mask);
+      D.Bytes = R.bytes(Changed);
       break;
     }
     case ZeroDelta:
@@ -125,10 +142,17 @@ Expected<PageChunk> decodePageChunk(ByteReader &R) {
 void applyDelta(const PageDelta &Delta, uint8_t *Page) {
   switch (Delta.Kind) {
   case GranulesDelta: {
-    const uint8_t *In = Delta.Bytes.data();
+    const uint8_t *In = Delta.Bytes.data(), *Mask = Delta.Masks.data();
     forEachGranule(Delta.Granules, [&](unsigned G) {
-      std::memcpy(Page + G * GranuleSize, In, GranuleSize);
-      In += GranuleSize;
+      uint8_t *To = Page + G * GranuleSize;
+      if (*Mask == 0xff) {
+        std::memcpy(To, In, GranuleSize);
+        In += GranuleSize;
+      } else {
+        for (unsigned Bits = *Mask; Bits; Bits &= Bits - 1)
+          To[countr_zero(Bits)] = *In++;
+      }
+      ++Mask;
     });
     break;
   }

@@ -8,8 +8,8 @@
 ///            deltas:v delta*
 ///   delta := blocks-since-the-previous-delta:v kind:u8 bytes
 ///
-/// Deltas: 0 granules (words:u8, a u64 for each bit set in words, 8 bytes a
-/// granule), 1 zero, 2 image.
+/// Deltas: 0 granules (words:u8, a u64 for each bit set in words, a mask:u8 for
+/// each granule, the bytes that the masks have), 1 zero, 2 image.
 
 #ifndef CHRONICLE_TRACE_FORMAT_PAGECHUNKFORMAT_H
 #define CHRONICLE_TRACE_FORMAT_PAGECHUNKFORMAT_H
@@ -31,14 +31,19 @@ public:
   PageChunkWriter(FrameNumber Frame, BlockNumber First)
       : Frame(Frame), First(First) {}
 
-  /// The frame is not zero at the start. \p Page is the frame at the *end* of
-  /// the first block and \p Granules what that block writes: those granules are
-  /// zero in the base, because the first delta gives them anyway. So nobody has
-  /// to keep pages as they were. Must come before the first delta.
-  void setBase(const uint8_t *Page, const uint64_t Granules[GranuleWords]);
+  /// What a block writes in a frame.
+  struct Written {
+    const uint8_t *Page;      ///< the frame at the *end* of the block
+    const uint64_t *Granules; ///< a bit each that was written
+    const uint8_t *Masks;     ///< of each, a bit a byte that changed
+  };
+  /// The frame is not zero at the start of the first block, which writes W:
+  /// what changes is zero in the base, because the first delta gives it anyway.
+  /// So nobody has to keep pages as they were. Must come before the first
+  /// delta.
+  void setBase(const Written &W);
   void addZero(BlockNumber Block);
-  void addGranules(BlockNumber Block, const uint64_t Granules[GranuleWords],
-                   const uint8_t *Page);
+  void addGranules(BlockNumber Block, const Written &W);
 
   size_t size() const { return Body.size(); }
   size_t capacity() const { return Body.capacity(); }

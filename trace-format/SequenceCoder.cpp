@@ -21,8 +21,7 @@ void SequenceCoder::addBatch(ArrayRef<uint32_t> Exits) {
   size_t Count = 0;
   for (uint32_t I = 0, N = uint32_t(Exits.size()); I != N; ++I) {
     uint32_t Exit = Exits[I], Predicted = Table[Last];
-    Missed[Count].Index = I;
-    Missed[Count].Predicted = Predicted;
+    Missed[Count] = uint64_t(Predicted) << 32 | I;
     Count += Predicted != Exit;
     Table[Last] = Exit;
     Last = Exit;
@@ -34,12 +33,13 @@ void SequenceCoder::addBatch(ArrayRef<uint32_t> Exits) {
 void SequenceCoder::code(ArrayRef<uint32_t> Exits, uint32_t Before,
                          ArrayRef<Miss> Misses) {
   size_t From = 0;
-  for (const Miss &M : Misses) {
-    uint32_t Exit = Exits[M.Index];
-    uint32_t Left = M.Index ? Exits[M.Index - 1] : Before;
-    Hits += M.Index - From;
-    From = M.Index + 1;
-    if (M.Predicted & FirstTime) {
+  for (Miss M : Misses) {
+    uint32_t Index = uint32_t(M), Predicted = uint32_t(M >> 32);
+    uint32_t Exit = Exits[Index];
+    uint32_t Left = Index ? Exits[Index - 1] : Before;
+    Hits += Index - From;
+    From = Index + 1;
+    if (Predicted & FirstTime) {
       Seen.push_back(Left - 1);
       uint32_t &Successor = First[Left];
       if (!Successor) {

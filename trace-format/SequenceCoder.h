@@ -71,9 +71,8 @@ private:
   static constexpr uint32_t FirstTime = 1u << 31;
   /// So many that everything is still in the first-level cache afterwards.
   static constexpr size_t BatchSize = 1024;
-  struct Miss {
-    uint32_t Index, Predicted;
-  };
+  /// Index in the batch, and what was predicted in the upper half: one store.
+  using Miss = uint64_t;
 
   void addBatch(llvm::ArrayRef<uint32_t> Exits);
   void code(llvm::ArrayRef<uint32_t> Exits, uint32_t Before,

@@ -58,8 +58,9 @@ struct PageChunkEntry {
 struct PageDelta {
   BlockNumber Block;
   uint8_t Kind;                  ///< 0 granules, 1 zero, 2 image
-  uint64_t Granules[8];          ///< kind 0
-  llvm::ArrayRef<uint8_t> Bytes; ///< 8 a granule, or the image
+  uint64_t Granules[8];          ///< kind 0: written
+  llvm::ArrayRef<uint8_t> Masks; ///< kind 0: of each, a bit a byte that changed
+  llvm::ArrayRef<uint8_t> Bytes; ///< those bytes, or the image
 };
 
 /// A decoded page chunk. Image is empty for a zero base.

@@ -68,7 +68,7 @@ static void log_access(IRExpr *guard, IRExpr *address, IRExpr *value) {
   slot_bytes += CH_ACCESS_SLOTS(size_of(type_of(value))) * CH_SLOT_SIZE;
 }
 
-/* Marks what was just stored, and the page where it begins. The selector of
+/* Marks what was just stored, and the stretch where it begins. The selector of
    VEX's back end makes one instruction of a store to a + (b << 3): hence
    marks_scaled(). */
 static void mark(IRExpr *guard, IRExpr *address, UInt size) {
@@ -86,14 +86,16 @@ static void mark(IRExpr *guard, IRExpr *address, UInt size) {
                                 : IRConst_U8(0xff);
     emit(IRStmt_Store(Iend_LE, plus(there, at), IRExpr_Const(ones)));
   }
-  IRExpr *pages = get(offsetof(Cursor, page_marks));
-  IRExpr *page = assign(Ity_I64, IRExpr_Binop(Iop_Shr64, address, u8(12)));
+  IRExpr *stretches = get(offsetof(Cursor, stretch_marks));
+  IRExpr *stretch = assign(Ity_I64, IRExpr_Binop(Iop_Shr64, address,
+                                                 u8(MARKS_STRETCH_SHIFT)));
   IRExpr *there = assign(
       Ity_I64,
-      IRExpr_Binop(Iop_Add64, page,
-                   assign(Ity_I64, IRExpr_Binop(Iop_Shl64, pages, u8(3)))));
+      IRExpr_Binop(Iop_Add64, stretch,
+                   assign(Ity_I64,
+                          IRExpr_Binop(Iop_Shl64, stretches, u8(3)))));
   emit(IRStmt_Store(Iend_LE, there,
-                    assign(Ity_I8, IRExpr_Unop(Iop_64to8, pages))));
+                    assign(Ity_I8, IRExpr_Unop(Iop_64to8, stretches))));
 }
 
 static Bool marks_stores(void) { return marking && !logging_loads; }

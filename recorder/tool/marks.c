@@ -3,16 +3,16 @@
  * What the program's own stores changed. Their addresses and values are not
  * logged one by one: generated code marks the bytes it stored to in a map of the
  * address space, byte for byte (one instruction: the same address plus a
- * constant, the same width, all ones), and their page in a second map. At the
- * end of a block, and before anything else changes the memory map, the granules
+ * constant, the same width, all ones), and the stretch of 512 bytes where they
+ * begin in a second map. At the end of a block, and before anything else changes the memory map, the granules
  * marked since the last time are told with the bytes they hold by then.
  *
  * A store is marked after it happened, so an address that faults is never
- * marked. Pages are marked where a store begins; one that straddles a page
- * reaches at most STRADDLE bytes into the next.
+ * marked. One that begins in a stretch reaches at most STRADDLE bytes into the
+ * next.
  *
  * Costs: as much memory again as the program writes to; telling takes about a
- * microsecond for 8 pages written and one for 100 MB of writable memory.
+ * microsecond for 30 stretches written and 4 for 100 MB of writable memory.
  */
 #include "tool.h"
 
@@ -24,11 +24,13 @@
 /* Where the maps are: above all that Valgrind manages. */
 #define CLIENT_END 0x100000000000ull
 #define MARKS 0x200000000000ull
-#define PAGE_MARKS 0x300000000008ull
-CH_STATIC_ASSERT((PAGE_MARKS / 8 & 0xff) != 0, "is the mark itself");
-CH_STATIC_ASSERT(MARKS % 8 == 0 && PAGE_MARKS % 8 == 0, "are scaled by 8");
+#define STRETCH_MARKS 0x300000000008ull
+CH_STATIC_ASSERT((STRETCH_MARKS / 8 & 0xff) != 0, "is the mark itself");
+CH_STATIC_ASSERT(MARKS % 8 == 0 && STRETCH_MARKS % 8 == 0, "are scaled by 8");
 
-#define PAGE_WORDS (VKI_PAGE_SIZE / 8)
+#define STRETCH (1 << MARKS_STRETCH_SHIFT)
+#define STRETCHES (VKI_PAGE_SIZE / STRETCH) /* of a page */
+CH_STATIC_ASSERT(STRETCHES == 8, "a word of the second map is a page");
 #define STRADDLE 32
 /* A page with all its granules, and how much is told in one event. */
 #define PAGE_RECORD (sizeof(struct ch_stored_page) + VKI_PAGE_SIZE)
@@ -55,12 +57,12 @@ static Bool map_at(Addr address, SizeT length) {
 
 void marks_init(void) {
   marking = map_at(MARKS, CLIENT_END) &&
-            map_at(VG_PGROUNDDN(PAGE_MARKS),
-                   CLIENT_END / VKI_PAGE_SIZE + VKI_PAGE_SIZE);
+            map_at(VG_PGROUNDDN(STRETCH_MARKS),
+                   CLIENT_END / STRETCH + 2 * VKI_PAGE_SIZE);
 }
 
 ULong marks_scaled(void) { return MARKS / 8; }
-ULong marks_scaled_pages(void) { return PAGE_MARKS / 8; }
+ULong marks_scaled_stretches(void) { return STRETCH_MARKS / 8; }
 
 /* ---- telling ---- */
 
@@ -98,7 +100,7 @@ static void tell_page(Addr page, ULong *granules, Bool safe) {
   struct ch_stored_page *record = (struct ch_stored_page *)next;
   record->address = page;
   ULong *to = (ULong *)(record + 1);
-  for (UInt w = 0; w < PAGE_WORDS / 64; w++) {
+  for (UInt w = 0; w < STRETCHES; w++) {
     record->granules[w] = granules[w];
     for (ULong bits = granules[w]; bits; bits &= bits - 1)
       *to++ = from[w * 64 + __builtin_ctzll(bits)];
@@ -106,49 +108,64 @@ static void tell_page(Addr page, ULong *granules, Bool safe) {
   next = (UChar *)to;
 }
 
-/* Moves the marks of `count` granules into bits. */
-static Bool take_marks(Addr page, UInt count, ULong *granules) {
-  ULong *marks = (ULong *)(page + MARKS);
-  ULong any = 0;
-  for (UInt g = 0; g < count; g += 8) {
-    UInt some = count - g < 8 ? count - g : 8;
-    ULong together = 0;
-    for (UInt i = 0; i < some; i++)
-      together |= marks[g + i];
-    if (!together)
+/* Moves marks into bits, one a granule. */
+static ULong take_marks(Addr address, UInt length) {
+  ULong *marks = (ULong *)(address + MARKS);
+  ULong bits = 0;
+  for (UInt g = 0; g < length / 8; g += 4) {
+    if (!(marks[g] | marks[g + 1] | marks[g + 2] | marks[g + 3]))
       continue;
-    for (UInt i = 0; i < some; i++) {
-      granules[g / 64] |= (ULong)(marks[g + i] != 0) << (g % 64 + i);
-      marks[g + i] = 0;
+    for (UInt i = g; i < g + 4; i++) {
+      bits |= (ULong)(marks[i] != 0) << i;
+      marks[i] = 0;
     }
-    any = 1;
   }
-  return any;
+  return bits;
+}
+
+/* `stretches`: the page's in the second map; `reaches`: the stretch before them
+   was marked. */
+static void tell_page_if_stored(Addr page, UChar *stretches, Bool reaches,
+                                Bool safe) {
+  ULong granules[STRETCHES];
+  ULong any = 0;
+  for (UInt s = 0; s < STRETCHES; s++) {
+    granules[s] = stretches[s] ? take_marks(page + s * STRETCH, STRETCH)
+                  : reaches    ? take_marks(page + s * STRETCH, STRADDLE)
+                               : 0;
+    any |= granules[s];
+    reaches = stretches[s];
+    stretches[s] = 0;
+  }
+  if (any)
+    tell_page(page, granules, safe);
 }
 
 static void tell_range(Addr from, Addr to, Bool safe) {
-  UChar *pages = (UChar *)PAGE_MARKS;
+  ULong *pages = (ULong *)STRETCH_MARKS; /* eight stretches each */
   Addr at = from / VKI_PAGE_SIZE, stop = to / VKI_PAGE_SIZE;
-  Bool reaches = at && pages[at - 1]; /* the page before was marked */
+  Bool reaches = at && pages[at - 1] >> 56;
   while (at < stop) {
-    /* The second map is mostly zero. */
-    if (!reaches && at + 8 <= stop && *(ULong *)(pages + at) == 0) {
+    /* Mostly there is nothing, over long ranges. */
+    if (!reaches && at + 8 <= stop &&
+        !(pages[at] | pages[at + 1] | pages[at + 2] | pages[at + 3] |
+          pages[at + 4] | pages[at + 5] | pages[at + 6] | pages[at + 7])) {
       at += 8;
       continue;
     }
-    if (pages[at] || reaches) {
-      ULong granules[PAGE_WORDS / 64] = {0};
-      UInt count = pages[at] ? PAGE_WORDS : STRADDLE / 8;
-      if (take_marks(at * VKI_PAGE_SIZE, count, granules))
-        tell_page(at * VKI_PAGE_SIZE, granules, safe);
+    if (!reaches && !pages[at]) {
+      at++;
+      continue;
     }
-    reaches = pages[at] != 0;
-    pages[at] = 0;
+    Bool reaches_on = pages[at] >> 56 != 0;
+    tell_page_if_stored(at * VKI_PAGE_SIZE, (UChar *)(pages + at), reaches,
+                        safe);
+    reaches = reaches_on;
     at++;
   }
   /* Nothing else would say that the page behind may have marks. */
   if (reaches)
-    pages[at] = 1;
+    ((UChar *)(pages + at))[0] = 1;
 }
 
 void marks_tell_range(Addr from, Addr to) {

@@ -59,7 +59,7 @@ void ring_open(Int fd) {
   open_chunk();
   cursor.budget = ring->block_instructions;
   cursor.marks = marks_scaled();
-  cursor.page_marks = marks_scaled_pages();
+  cursor.stretch_marks = marks_scaled_stretches();
 }
 
 void ring_detach(void) {

@@ -87,7 +87,7 @@ typedef struct {
   ULong run;    /* next word of the run area */
   ULong store;  /* next slot of the store area */
   Long budget;  /* instructions left in the block */
-  ULong marks, page_marks; /* marks_scaled*(): constant */
+  ULong marks, stretch_marks; /* marks_scaled*(): constant */
 } Cursor;
 extern Cursor cursor;
 /* Offset of the cursor in the guest state as generated code sees it: in the
@@ -182,9 +182,11 @@ const WritableRange *memory_writable(UInt *count);
 extern Bool marking;
 void marks_init(void);
 /* An eighth of what leads from an address to its mark, and from the number of a
-   page to its own. The latter's low byte marks a page. */
+   stretch (the address, shifted) to its own. The latter's low byte is the mark
+   of a stretch. */
+#define MARKS_STRETCH_SHIFT 9
 ULong marks_scaled(void);
-ULong marks_scaled_pages(void);
+ULong marks_scaled_stretches(void);
 /* Tells what was stored since the last time: all of it, or in a range that is
    about to change. No client code may be running. */
 void marks_tell_all(void);

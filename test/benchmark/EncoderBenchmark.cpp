@@ -83,8 +83,12 @@ static uint64_t encodeChunk(const PageChunk &Chunk,
   for (size_t I = 0; I < Chunk.Deltas.size(); ++I) {
     const PageDelta &D = Chunk.Deltas[I];
     if (D.Kind == GranulesDelta) {
-      Writer.addGranules(D.Block, D.Granules, Pages[I].data());
-      Written += D.Bytes.size() / GranuleSize;
+      std::array<uint8_t, GranulesPerPage> Masks;
+      const uint8_t *Mask = D.Masks.data();
+      for (unsigned G = 0; G < GranulesPerPage; ++G)
+        Masks[G] = D.Granules[G / 64] >> G % 64 & 1 ? *Mask++ : 0;
+      Writer.addGranules(D.Block, {Pages[I].data(), D.Granules, Masks.data()});
+      Written += D.Masks.size();
     } else if (D.Kind == ZeroDelta) {
       Writer.addZero(D.Block);
     }

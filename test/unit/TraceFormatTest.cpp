@@ -141,7 +141,7 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
   ByteVector Expected{
-      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 3, 0, 0, 0, CH_STREAM_VERSION,
+      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 4, 0, 0, 0, CH_STREAM_VERSION,
       0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
@@ -166,7 +166,7 @@ TEST(Piece, OtherVersionsAreNamed) {
   H[8] = 7;
   EXPECT_EQ(toString(checkFileHeader(H, "a.db")),
             "'a.db' was written in trace format 7; this Chronicle reads format "
-            "3: open it "
+            "4: open it "
             "with the Chronicle that recorded it, or record again");
   encodeFileHeader(H);
   H[12] = 200;
@@ -325,38 +325,49 @@ TEST(PageChunk, Bytes) {
   Page[4095] = 0xee;
   uint64_t Two[GranuleWords] = {3, 0, 0, 0, 0, 0, 0, 0};
   uint64_t Last[GranuleWords] = {0, 0, 0, 0, 0, 0, 0, uint64_t(1) << 63};
+  // Of the first granule all bytes change, of the second bytes 0 and 7, of the
+  // last none.
+  uint8_t Masks[GranulesPerPage] = {0xff, 0x81};
   PageChunkWriter C(0x300, 7);
-  C.addGranules(7, Two, Page);
+  C.addGranules(7, {Page, Two, Masks});
   C.addZero(9);
-  C.addGranules(9, Last, Page);
+  Masks[GranulesPerPage - 1] = 0x80;
+  C.addGranules(9, {Page, Last, Masks});
+  Masks[GranulesPerPage - 1] = 0;
+  C.addGranules(10, {Page, Last, Masks});
   ByteWriter Out;
   C.encode(Out);
   ByteVector Expected{
-      0x80, 6,  7,    0,  3,                       // frame, block, base, deltas
-      0,    0,  1,    3,  0,  0, 0, 0,   0, 0,  0, // granules 0 and 1
-      1,    2,  3,    4,  5,  6, 7, 8,   9, 10, 11,
-      12,   13, 14,   15, 16, 2, 1,                   // zero, two blocks on
-      0,    0,  0x80, 0,  0,  0, 0, 0,   0, 0,  0x80, // the last granule
-      0,    0,  0,    0,  0,  0, 0, 0xee};
+      0x80, 6,    7,    0, 4,                   // frame, block, base, deltas
+      0,    0,    1,    3, 0, 0, 0, 0, 0, 0, 0, // granules 0 and 1
+      0xff, 0x81, 1,    2, 3, 4, 5, 6, 7, 8, 9,    16, //
+      2,    1,                                         // zero, two blocks on
+      0,    0,    0x80, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x80,
+      0xee,                                            // the last granule
+      1,    0,    0x80, 0, 0, 0, 0, 0, 0, 0, 0x80, 0}; // and again
   EXPECT_EQ(bytes(Out.data()), Expected);
-  EXPECT_EQ(C.last(), 9u);
+  EXPECT_EQ(C.last(), 10u);
 
   ByteReader R(Out.data());
   auto D = decodePageChunk(R);
   ASSERT_TRUE(bool(D));
   EXPECT_TRUE(R.atEnd());
   EXPECT_EQ(D->Frame, 0x300u);
-  ASSERT_EQ(D->Deltas.size(), 3u);
+  ASSERT_EQ(D->Deltas.size(), 4u);
   EXPECT_EQ(D->Deltas[0].Block, 7u);
   EXPECT_EQ(D->Deltas[2].Block, 9u);
   uint8_t Built[PageSize];
   std::memset(Built, 0x55, PageSize);
   applyDelta(D->Deltas[0], Built);
-  EXPECT_EQ(std::memcmp(Built, Page, 16), 0);
+  EXPECT_EQ(std::memcmp(Built, Page, 9), 0);
+  EXPECT_EQ(Built[9], 0x55);
+  EXPECT_EQ(Built[15], 16);
   EXPECT_EQ(Built[16], 0x55);
   applyDelta(D->Deltas[1], Built);
   EXPECT_EQ(Built[0], 0);
   applyDelta(D->Deltas[2], Built);
+  EXPECT_EQ(Built[4095], 0xee);
+  applyDelta(D->Deltas[3], Built);
   EXPECT_EQ(Built[4095], 0xee);
 }
 
@@ -365,8 +376,10 @@ TEST(PageChunk, BaseLeavesOutWhatTheFirstDeltaGives) {
   std::memset(Page, 0x11, PageSize);
   uint64_t Some[GranuleWords] = {2, 0, 0, 0, 0, 0, 0, 0};
   PageChunkWriter C(1, 0);
-  C.setBase(Page, Some);
-  C.addGranules(0, Some, Page);
+  // Bytes 0 and 1 of the granule change.
+  uint8_t Masks[GranulesPerPage] = {0, 3};
+  C.setBase({Page, Some, Masks});
+  C.addGranules(0, {Page, Some, Masks});
   ByteWriter Out;
   C.encode(Out);
   ByteReader R(Out.data());
@@ -375,8 +388,8 @@ TEST(PageChunk, BaseLeavesOutWhatTheFirstDeltaGives) {
   ASSERT_EQ(D->Image.size(), PageSize);
   EXPECT_EQ(D->Image[7], 0x11);
   EXPECT_EQ(D->Image[8], 0);
-  EXPECT_EQ(D->Image[15], 0);
-  EXPECT_EQ(D->Image[16], 0x11);
+  EXPECT_EQ(D->Image[9], 0);
+  EXPECT_EQ(D->Image[10], 0x11);
   ByteVector Built = bytes(D->Image);
   applyDelta(D->Deltas[0], Built.data());
   EXPECT_EQ(Built, ByteVector(PageSize, 0x11));

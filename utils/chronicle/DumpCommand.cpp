@@ -7,6 +7,7 @@
 #include "trace-format/BytecodeReader.h"
 #include "trace-format/EventNames.h"
 #include "trace-format/FileFormat.h"
+#include "trace-format/PageChunkFormat.h"
 #include "trace-format/Printer.h"
 #include "trace-format/TraceReader.h"
 #include "utils/chronicle/Command.h"
@@ -176,25 +177,27 @@ void Dumper::pages() {
     }
     outs() << " base " << (C->Image.empty() ? "zero" : "image") << " deltas "
            << C->Deltas.size() << '\n';
+    uint8_t Page[PageSize] = {};
+    if (!C->Image.empty())
+      std::memcpy(Page, C->Image.data(), PageSize);
     for (const PageDelta &D : C->Deltas) {
-      if (D.Block < First || D.Block > Last)
+      if (D.Block < First || D.Block > Last) {
+        applyDelta(D, Page);
         continue;
+      }
       outs() << "  block " << D.Block;
       if (D.Kind == ZeroDelta)
         outs() << " zero";
       else if (D.Kind == ImageDelta)
         outs() << " image";
-      const uint8_t *Bytes = D.Bytes.data();
+      applyDelta(D, Page);
       if (D.Kind == GranulesDelta)
         for (unsigned W = 0; W < GranuleWords; ++W)
           for (uint64_t Bits = D.Granules[W]; Bits; Bits &= Bits - 1) {
-            outs() << ' '
-                   << format_hex_no_prefix(
-                          (W * 64 + countr_zero(Bits)) * GranuleSize, 3)
-                   << '='
-                   << format_hex_no_prefix(support::endian::read64le(Bytes),
+            unsigned At = (W * 64 + countr_zero(Bits)) * GranuleSize;
+            outs() << ' ' << format_hex_no_prefix(At, 3) << '='
+                   << format_hex_no_prefix(support::endian::read64le(Page + At),
                                            16);
-            Bytes += GranuleSize;
           }
       outs() << '\n';
     }

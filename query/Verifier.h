@@ -45,8 +45,7 @@ struct VerifyReport {
 /// of GuestState.h but EMNOTE, CMSTART, CMLEN and NRADDR); every granule
 /// written with the page chunks' bytes, in both directions; how many
 /// instructions ran and opaque bytes were used. Of a last block whose stores
-/// the recorder did not live to tell, memory is not compared: such a trace is
-/// not whole. Uses all processors; memory: as VerifyOptions says, what one
+/// the recorder did not live to tell, there is no memory to compare. Uses all processors; memory: as VerifyOptions says, what one
 /// block needs at least, and the program's decoded superblocks once.
 VerifyReport verifyTrace(const TraceReader &Trace,
                          const VerifyOptions &Options);

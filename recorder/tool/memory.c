@@ -459,6 +459,25 @@ void memory_audit_some(void) {
   next += VKI_PAGE_SIZE;
 }
 
+/* Which of the pages from the address on exist; of others nothing was ever
+   written. */
+static void find_existing(Addr address, UInt count, Bool *exists) {
+  static Int pagemap = -1;
+  ULong entries[CH_MEMORY_RECORD_BYTES / VKI_PAGE_SIZE];
+  SizeT size = count * sizeof *entries;
+  if (pagemap < 0) {
+    SysRes r = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
+    if (!sr_isError(r))
+      pagemap = VG_(safe_fd)(sr_Res(r));
+  }
+  SysRes r = VG_(do_syscall)(__NR_pread64, pagemap, (UWord)entries, size,
+                             address / VKI_PAGE_SIZE * sizeof *entries, 0, 0, 0,
+                             0);
+  Bool known = !sr_isError(r) && sr_Res(r) == size;
+  for (UInt i = 0; i < count; i++)
+    exists[i] = !known || entries[i] >> 62; /* present or swapped out */
+}
+
 void memory_audit_all(void) {
   SizeT left = AUDIT_LIMIT;
   for (const NSegment *s = next_segment(0); s && left;
@@ -466,12 +485,21 @@ void memory_audit_all(void) {
     if (!s->hasW)
       continue;
     for (Addr at = s->start; at <= s->end && left;) {
+      Bool exists[CH_MEMORY_RECORD_BYTES / VKI_PAGE_SIZE];
       SizeT n = s->end + 1 - at;
       if (n > CH_MEMORY_RECORD_BYTES)
         n = CH_MEMORY_RECORD_BYTES;
       if (n > left)
         n = left;
-      audit(at, n);
+      UInt pages = n / VKI_PAGE_SIZE;
+      find_existing(at, pages, exists);
+      for (UInt i = 0; i < pages;) {
+        UInt first = i;
+        while (i < pages && exists[i] == exists[first])
+          i++;
+        if (exists[first])
+          audit(at + first * VKI_PAGE_SIZE, (i - first) * VKI_PAGE_SIZE);
+      }
       at += n;
       left -= n;
     }

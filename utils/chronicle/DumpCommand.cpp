@@ -148,7 +148,9 @@ void Dumper::superblock(uint32_t Id) {
   outs() << " address " << format_hex(F->Header.Address, 1) << " instructions "
          << F->Header.Instructions << " exits " << F->Header.Exits + 1
          << " temps " << F->Header.Temps << " slots " << F->Header.Slots
-         << (F->Header.Flags & CH_DEF_LOGS_LOADS ? " logs-loads" : "") << '\n';
+         << (F->Header.Flags & CH_DEF_LOGS_LOADS ? " logs-loads" : "")
+         << (F->Header.Flags & CH_DEF_MARKS_STORES ? " marks-stores" : "")
+         << '\n';
 }
 
 void Dumper::superblocks(bool Programs) {

@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <future>
+#include <thread>
 
 using namespace llvm;
 using lldb::SBCommandReturnObject;
@@ -139,15 +140,19 @@ bool CommandCall::interruptibly(StringRef Title,
                                 function_ref<void(const Cancellation &)> Work) {
   using namespace std::chrono_literals;
   Cancellation Cancel;
-  std::future<void> Done =
-      std::async(std::launch::async, [&] { Work(Cancel); });
-  if (Done.wait_for(300ms) == std::future_status::ready)
-    return false;
-  std::string What = Title.str();
-  lldb::SBProgress Progress(What.c_str(), "Ctrl-C ends it", Debugger);
-  while (Done.wait_for(20ms) != std::future_status::ready)
-    if (Debugger.InterruptRequested())
-      Cancel.Cancelled = true;
+  std::promise<void> Done;
+  std::thread Watcher([&, Over = Done.get_future()] {
+    if (Over.wait_for(300ms) == std::future_status::ready)
+      return;
+    std::string What = Title.str();
+    lldb::SBProgress Progress(What.c_str(), "Ctrl-C ends it", Debugger);
+    while (Over.wait_for(20ms) != std::future_status::ready)
+      if (Debugger.InterruptRequested())
+        Cancel.Cancelled = true;
+  });
+  Work(Cancel);
+  Done.set_value();
+  Watcher.join();
   return Cancel.Cancelled;
 }
 

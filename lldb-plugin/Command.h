@@ -92,8 +92,10 @@ public:
   /// One line.
   void printJson(llvm::json::Value Value);
 
-  /// Does Work on another thread while this one listens for Ctrl-C, which then
-  /// ends it by Cancel. What it is doing is shown, by LLDB, if it takes long.
+  /// Does Work while another thread listens for Ctrl-C, which then ends it by
+  /// Cancel. Work stays on this thread because it may use LLDB's API, which
+  /// waits for a lock that lldb-dap holds while it runs a command. What it is
+  /// doing is shown, by LLDB, if it takes long.
   /// \returns whether it was interrupted; Work may then have an error to
   /// ignore.
   bool interruptibly(llvm::StringRef Title,
@@ -102,7 +104,7 @@ public:
   bool interrupted() { return Debugger.InterruptRequested(); }
 
   /// Asks the engine one of the questions of docs/query.md, interruptibly.
-  /// Found is called on another thread with each result of a search; false: no
+  /// Found is called with each result of a search; false: no
   /// more are wanted.
   /// \returns the answer, or how the search ended: {"count", "more"}, and
   /// "interrupted" if it was. A question that is no search, interrupted, is an

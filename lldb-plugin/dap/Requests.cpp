@@ -92,7 +92,12 @@ void Session::started(Request R, json::Object &Response) {
   Open.erase(R.Seq);
   Response["command"] = R.Command;
   send(std::move(Response));
-  if (!Success || R.Arguments.get("trace"))
+  if (!Success)
+    return;
+  // The first answer to this is the threads of the beginning, whenever it is
+  // asked: too old for a client that asks at its first stop.
+  ask("threads", {}, [](json::Object &) {});
+  if (R.Arguments.get("trace"))
     return;
   run({"chronicle now"}, [this](Expected<std::string> Printed) {
     Debuggee Found = Printed ? Debuggee::Trace : Debuggee::Live;
@@ -110,12 +115,19 @@ void Session::started(Request R, json::Object &Response) {
 /// The commands that select what a request is about: lldb-dap itself runs
 /// commands in whatever was selected last. Its frame ids are LLDB's number of
 /// the thread and, in the lower bits, of the frame.
+/// lldb-dap's ids of frames are LLDB's number of the thread and, in the lower
+/// bits, of the frame.
+static constexpr unsigned ThreadShift = 19;
+static int64_t frameOf(int64_t Id) {
+  return Id & ((int64_t(1) << ThreadShift) - 1);
+}
+
+/// The commands that select what a request is about: lldb-dap itself runs
+/// commands in whatever was selected last.
 static std::vector<std::string> selection(const json::Object &Arguments) {
-  constexpr unsigned ThreadShift = 19;
-  if (std::optional<int64_t> Frame = Arguments.getInteger("frameId"))
-    return {formatv("thread select {0}", *Frame >> ThreadShift),
-            formatv("frame select {0}",
-                    *Frame & ((int64_t(1) << ThreadShift) - 1))};
+  if (std::optional<int64_t> Id = Arguments.getInteger("frameId"))
+    return {formatv("thread select {0}", *Id >> ThreadShift),
+            formatv("frame select {0}", frameOf(*Id))};
   if (std::optional<int64_t> Thread = Arguments.getInteger("threadId"))
     return {formatv("thread select -t {0}", *Thread)};
   return {};
@@ -159,9 +171,110 @@ void Session::reverseContinue(Request R) {
        });
 }
 
-void Session::gotoTargets(Request R) { fail(R, "not yet"); }
-void Session::goTo(Request R) { fail(R, "not yet"); }
-void Session::restartFrame(Request R) { fail(R, "not yet"); }
+//===-- Jumps -------------------------------------------------------------===//
+
+/// What a command printed, if it is a JSON object.
+static json::Object objectIn(Expected<std::string> Printed) {
+  if (!Printed) {
+    consumeError(Printed.takeError());
+    return {};
+  }
+  Expected<json::Value> Parsed = json::parse(*Printed);
+  if (!Parsed)
+    consumeError(Parsed.takeError());
+  else if (json::Object *O = Parsed->getAsObject())
+    return std::move(*O);
+  return {};
+}
+
+/// The last and the next time that the line runs.
+void Session::gotoTargets(Request R) {
+  const json::Object *Source = R.Arguments.getObject("source");
+  std::optional<StringRef> Path;
+  if (Source)
+    Path = Source->getString("path");
+  std::optional<int64_t> Line = R.Arguments.getInteger("line");
+  if (!Path || !Line)
+    return fail(R, "gotoTargets wants a source file and a line");
+  std::string Place = quoteForLldb(formatv("{0}:{1}", *Path, *Line).str());
+  run({"chronicle last-exec --json --no-jump " + Place},
+      [this, R = std::move(R), Place](Expected<std::string> Printed) mutable {
+        json::Object Last = objectIn(std::move(Printed));
+        run({"chronicle next-exec --json --no-jump " + Place},
+            [this, R = std::move(R),
+             Last = std::move(Last)](Expected<std::string> Printed) mutable {
+              json::Array List;
+              addTarget(List, "the last time it ran", Last);
+              addTarget(List, "the next time it runs",
+                        objectIn(std::move(Printed)));
+              respond(R, json::Object{{"targets", std::move(List)}});
+            });
+      });
+}
+
+void Session::addTarget(json::Array &List, StringRef Label,
+                        const json::Object &Execution) {
+  std::optional<int64_t> Time = Execution.getInteger("time");
+  if (!Time)
+    return;
+  Targets.push_back(*Time);
+  const json::Object *Symbol = Execution.getObject("symbol");
+  List.push_back(json::Object{
+      {"id", int64_t(Targets.size())},
+      {"label", formatv("{0} (time {1})", Label, *Time).str()},
+      {"line", Symbol ? Symbol->getInteger("line").value_or(0) : 0},
+      {"instructionPointerReference", Execution.getString("pc").value_or("")}});
+}
+
+void Session::goTo(Request R) {
+  int64_t Id = R.Arguments.getInteger("targetId").value_or(0);
+  if (Id < 1 || uint64_t(Id) > Targets.size())
+    return fail(R, "there is no such target: ask for gotoTargets first");
+  Request Asked{R.Seq, R.Command, {}};
+  // The thread is the one that runs then.
+  R.Arguments.clear();
+  move(std::move(R), formatv("chronicle goto {0}", Targets[Id - 1]), "goto",
+       [this, Asked](Expected<std::string>) { respond(Asked); });
+}
+
+/// When the call that one of LLDB's frames belongs to began. History has a
+/// frame for each call, LLDB also one for each function inlined there.
+static std::optional<int64_t> entryOf(const json::Object &Stack,
+                                      int64_t Frame) {
+  const json::Array *Frames = Stack.getArray("frames");
+  if (!Frames)
+    return std::nullopt;
+  for (const json::Value &Each : *Frames) {
+    const json::Object *Call = Each.getAsObject();
+    if (!Call)
+      break;
+    const json::Object *Symbol = Call->getObject("symbol");
+    const json::Array *Outer =
+        Symbol ? Symbol->getArray("inlined-into") : nullptr;
+    Frame -= 1 + (Outer ? Outer->size() : 0);
+    if (Frame < 0)
+      return Call->getInteger("entry");
+  }
+  return std::nullopt;
+}
+
+void Session::restartFrame(Request R) {
+  std::vector<std::string> Commands = selection(R.Arguments);
+  int64_t Frame = frameOf(R.Arguments.getInteger("frameId").value_or(0));
+  Commands.push_back("chronicle backtrace --json");
+  run(std::move(Commands), [this, R = std::move(R),
+                            Frame](Expected<std::string> Printed) mutable {
+    if (!Printed)
+      return fail(R, toString(Printed.takeError()));
+    std::optional<int64_t> Entry = entryOf(objectIn(std::move(Printed)), Frame);
+    if (!Entry)
+      return fail(R, "history does not know when this frame was called");
+    Request Asked{R.Seq, R.Command, {}};
+    R.Arguments.clear();
+    move(std::move(R), formatv("chronicle goto {0}", *Entry), "goto",
+         [this, Asked](Expected<std::string>) { respond(Asked); });
+  });
+}
 
 //===-- Commands as requests ----------------------------------------------===//
 

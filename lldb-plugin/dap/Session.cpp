@@ -161,6 +161,9 @@ void Session::stopped(json::Object &Body) {
     Body["description"] = "the end of the run";
   } else if (!Expected.empty()) {
     Body["reason"] = Expected;
+  } else if (Reason == "history boundary") {
+    // A command of the debug console went there.
+    Body["reason"] = Text.contains("step") ? "step" : "goto";
   }
 }
 

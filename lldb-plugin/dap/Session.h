@@ -68,6 +68,8 @@ private:
   void stepBack(Request R);
   void reverseContinue(Request R);
   void gotoTargets(Request R);
+  void addTarget(llvm::json::Array &List, llvm::StringRef Label,
+                 const llvm::json::Object &Execution);
   void goTo(Request R);
   void restartFrame(Request R);
   void custom(Request R);
@@ -106,11 +108,7 @@ private:
   std::vector<std::string> Held; ///< bodies of events that must wait for it
   std::string StopReason;        ///< of the next stop, unless LLDB knows better
 
-  struct Target {
-    int64_t Time;
-    int64_t Line;
-  };
-  std::vector<Target> Targets; ///< gotoTargets that were handed out
+  std::vector<int64_t> Targets; ///< the moments of gotoTargets so far
 };
 
 } // namespace chronicle::dap

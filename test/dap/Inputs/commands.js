@@ -111,7 +111,7 @@ async function jumps() {
   const then = await s.frames();
   assert.strictEqual(then[0].name, 'factorial');
   assert.strictEqual(then.findIndex((f) => f.name === 'main'), 2);
-  assert.strictEqual(await s.evaluate('$rdi', 'watch'), '3');
+  assert.strictEqual(Number(await s.evaluate('$rdi')), 3);
   await s.disconnect();
 }
 

@@ -4,6 +4,8 @@
 #include "lldb/Interpreter/CommandInterpreter.h"
 #include "lldb/Interpreter/CommandObject.h"
 #include "lldb/Target/Process.h"
+#include "lldb/Target/StackFrameList.h"
+#include "lldb/Target/Thread.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Config/llvm-config.h"
 
@@ -18,6 +20,17 @@ PRIVATE_MEMBER(BaseDirection, lldb_private::Process, RunDirection,
                m_base_direction);
 PRIVATE_MEMBER(CommandArguments, lldb_private::CommandObject, Arguments,
                m_arguments);
+
+PRIVATE_MEMBER(ProcessThreads, lldb_private::Process, lldb_private::ThreadList,
+               m_thread_list);
+PRIVATE_MEMBER(Collected, lldb_private::ThreadCollection, std::vector<ThreadSP>,
+               m_threads);
+PRIVATE_MEMBER(Frames, lldb_private::Thread, StackFrameListSP,
+               m_curr_frames_sp);
+PRIVATE_MEMBER(InlinedDepth, lldb_private::StackFrameList, uint32_t,
+               m_current_inlined_depth);
+PRIVATE_MEMBER(InlinedPc, lldb_private::StackFrameList, addr_t,
+               m_current_inlined_pc);
 
 namespace chronicle::internals {
 
@@ -62,6 +75,40 @@ void resetDirection(SBProcess Process) {
     return;
   if (ProcessSP Private = (Process.*memberOf(ProcessPointer())).lock())
     Private.get()->*memberOf(BaseDirection()) = eRunForward;
+}
+
+/// The frames that LLDB has found so far; null: not known.
+static StackFrameListSP framesOf(SBThread Thread) {
+  if (!matches())
+    return nullptr;
+  SBFrame Innermost = Thread.GetFrameAtIndex(0); // makes it look
+  ProcessSP Private = (Thread.GetProcess().*memberOf(ProcessPointer())).lock();
+  if (!Private || !Innermost.IsValid())
+    return nullptr;
+  lldb_private::ThreadCollection &All =
+      Private.get()->*memberOf(ProcessThreads());
+  std::lock_guard<std::recursive_mutex> Guard(All.GetMutex());
+  for (const ThreadSP &Each : All.*memberOf(Collected()))
+    if (Each->GetID() == Thread.GetThreadID())
+      return Each.get()->*memberOf(Frames());
+  return nullptr;
+}
+
+void hideScopes(SBThread Thread, unsigned Hidden) {
+  StackFrameListSP List = framesOf(Thread);
+  if (!List)
+    return;
+  List.get()->*memberOf(InlinedPc()) = Thread.GetFrameAtIndex(0).GetPC();
+  List.get()->*memberOf(InlinedDepth()) = Hidden;
+}
+
+unsigned hiddenScopes(SBThread Thread) {
+  StackFrameListSP List = framesOf(Thread);
+  if (!List ||
+      List.get()->*memberOf(InlinedPc()) != Thread.GetFrameAtIndex(0).GetPC())
+    return 0;
+  uint32_t Depth = List.get()->*memberOf(InlinedDepth());
+  return Depth == UINT32_MAX ? 0 : Depth;
 }
 
 } // namespace chronicle::internals

@@ -20,6 +20,12 @@ bool addProcessTraceLoad(lldb::SBCommandInterpreter Interpreter);
 /// After a reverse continue LLDB goes on in that direction, whatever it is
 /// asked to do next. This ends that.
 void resetDirection(lldb::SBProcess Process);
+/// At the first instruction of an inlined function LLDB may show it or its
+/// caller as the innermost frame. This makes it leave out so many inlined
+/// functions.
+void hideScopes(lldb::SBThread Thread, unsigned Hidden);
+/// How many it leaves out now.
+unsigned hiddenScopes(lldb::SBThread Thread);
 
 } // namespace chronicle::internals
 

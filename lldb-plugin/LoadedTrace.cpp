@@ -3,6 +3,7 @@
 #include "lldb-plugin/Bookmarks.h"
 #include "lldb-plugin/Describe.h"
 #include "lldb-plugin/HistoryUnwinder.h"
+#include "lldb-plugin/LldbInternals.h"
 #include "query/DebugFiles.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -219,12 +220,21 @@ void runReverse(lldb::SBDebugger Debugger,
     Result.SetError(Continued.GetError());
 }
 
+void LoadedTrace::goBack(Timestamp Time, uint32_t Thread,
+                         std::string Description, unsigned Hidden) {
+  Session->goBackNext(Time, Thread, std::move(Description));
+  HideAt = {Time, Hidden};
+}
+
 void LoadedTrace::stopped() {
   Session->forgetJump();
   installHistoryUnwinders(Process, T, [This = weak_from_this()] {
     std::shared_ptr<LoadedTrace> L = This.lock();
     return L ? L->position() : Position();
   });
+  if (HideAt && HideAt->first == position().Time)
+    internals::hideScopes(Process.GetSelectedThread(), HideAt->second);
+  HideAt.reset();
 }
 
 void LoadedTrace::jump(lldb::SBDebugger Debugger, Timestamp Time,

@@ -43,10 +43,10 @@ public:
   void jump(lldb::SBDebugger Debugger, Timestamp Time, uint32_t Thread,
             std::string Description, lldb::SBCommandReturnObject &Result);
   /// Makes the next reverse continue end at an earlier moment, if nothing stops
-  /// it on the way.
-  void goBack(Timestamp Time, uint32_t Thread, std::string Description) {
-    Session->goBackNext(Time, Thread, std::move(Description));
-  }
+  /// it on the way. Hidden: inlined functions that begin there and are not to
+  /// be shown as entered.
+  void goBack(Timestamp Time, uint32_t Thread, std::string Description,
+              unsigned Hidden);
   /// Done when the process has stopped and LLDB does not go on by itself.
   void stopped();
   /// The same without a word, and waits until LLDB has seen it. For hidden
@@ -61,7 +61,8 @@ private:
 
   std::shared_ptr<const Trace> T;
   std::unique_ptr<GdbSession> Session;
-  int Socket = -1; ///< the session's end
+  int Socket = -1;                                      ///< the session's end
+  std::optional<std::pair<Timestamp, unsigned>> HideAt; ///< of goBack()
   lldb::SBProcess Process;
 };
 

@@ -6,6 +6,7 @@
 
 #include "lldb-plugin/Command.h"
 #include "lldb-plugin/HistoryFrames.h"
+#include "lldb-plugin/LldbInternals.h"
 #include "lldb-plugin/LldbLines.h"
 
 using namespace llvm;
@@ -117,7 +118,7 @@ static Error step(CommandCall &Call, const char *Reason, Way Take) {
   if (!*Found)
     return Found->takeError();
   std::string Text = Reason;
-  Timestamp To = 0;
+  SourceStep::Arrival To;
   if (**Found)
     To = ***Found;
   else if (From->Where.Time && From->Where.Thread != 1)
@@ -125,38 +126,35 @@ static Error step(CommandCall &Call, const char *Reason, Way Take) {
                                      From->Thread.GetIndexID()));
   else
     Text = "the start of the run";
-  (*L)->goBack(To, From->Where.Thread, Text);
+  (*L)->goBack(To.Time, From->Where.Thread, Text, unsigned(To.Hidden));
   move(Call, **L);
   return Error::success();
 }
 
 /// Count times, as far as there is history.
 static SourceStep::Destination
-repeat(SourceStep &Steps, const Start &From, uint64_t Count,
-       function_ref<SourceStep::Destination(Position, size_t Scopes)> Once) {
-  std::optional<Timestamp> Last;
+repeat(const Start &From, uint64_t Count,
+       function_ref<SourceStep::Destination(Position, size_t Hidden)> Once) {
+  std::optional<SourceStep::Arrival> Last;
   Position At = From.Where;
-  size_t Scopes = scopesOf(From.Thread, 0);
-  while (true) {
-    SourceStep::Destination Next = Once(At, Scopes);
+  size_t Hidden = internals::hiddenScopes(From.Thread);
+  for (; Count; --Count) {
+    SourceStep::Destination Next = Once(At, Hidden);
     if (!Next)
       return Next.takeError();
     if (!*Next)
-      return Last;
-    Last = At.Time = **Next;
-    if (!--Count)
-      return Last;
-    Expected<size_t> Shown = Steps.scopesShown(At);
-    if (!Shown)
-      return Shown.takeError();
-    Scopes = *Shown;
+      break;
+    Last = **Next;
+    At.Time = Last->Time;
+    Hidden = Last->Hidden;
   }
+  return Last;
 }
 
 static Error reverseStep(CommandCall &Call) {
   return step(Call, "reverse step in",
               [](SourceStep &Steps, const Start &From, uint64_t Count) {
-                return repeat(Steps, From, Count, [&](Position At, size_t) {
+                return repeat(From, Count, [&](Position At, size_t) {
                   return Steps.into(At);
                 });
               });
@@ -165,10 +163,9 @@ static Error reverseStep(CommandCall &Call) {
 static Error reverseNext(CommandCall &Call) {
   return step(Call, "reverse step over",
               [](SourceStep &Steps, const Start &From, uint64_t Count) {
-                return repeat(Steps, From, Count,
-                              [&](Position At, size_t Scopes) {
-                                return Steps.over(At, Scopes);
-                              });
+                return repeat(From, Count, [&](Position At, size_t Hidden) {
+                  return Steps.over(At, Hidden);
+                });
               });
 }
 

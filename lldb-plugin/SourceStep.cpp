@@ -144,6 +144,7 @@ namespace {
 class Run {
 public:
   Run(ArrayRef<CodePlace::Scope> Scopes) : Scopes(Scopes) {}
+  size_t scopes() const { return Scopes.size(); }
   bool has(const CodePlace &Place) const {
     if (Place.Scopes.size() < Scopes.size())
       return false;
@@ -153,7 +154,7 @@ public:
     const CodePlace::Scope &There = Place.Scopes[Scopes.size() - 1];
     return There.File == Scopes.back().File && There.Line == Scopes.back().Line;
   }
-  Timestamp Start = 0;
+  Execution Start;
 
 private:
   SmallVector<CodePlace::Scope, 2> Scopes;
@@ -168,7 +169,18 @@ static size_t commonScopes(ArrayRef<CodePlace::Scope> A,
   return N;
 }
 
-SourceStep::Destination SourceStep::line(Position From, size_t Shown,
+/// Where an instruction was found that the debugger is to show as seen from a
+/// scope.
+SourceStep::Arrival SourceStep::arrival(Timestamp Time, uint64_t Pc,
+                                        size_t Scopes) {
+  ArrayRef<CodePlace::Scope> There = Lines.at(Pc).Scopes;
+  size_t Shown = There.size();
+  while (Shown > Scopes && There[Shown - 1].Start == Pc)
+    --Shown;
+  return {Time, There.size() - Shown};
+}
+
+SourceStep::Destination SourceStep::line(Position From, size_t Hidden,
                                          bool Into) {
   Expected<Registers> R = T.registers(From.Thread, From.Time);
   if (!R)
@@ -179,8 +191,8 @@ SourceStep::Destination SourceStep::line(Position From, size_t Shown,
   if (Here->empty())
     return std::nullopt;
   const CodePlace &Place = Lines.at(R->rip());
-  ArrayRef<CodePlace::Scope> Base =
-      ArrayRef(Place.Scopes).take_front(std::max<size_t>(Shown, 1));
+  ArrayRef<CodePlace::Scope> Base = Place.Scopes;
+  Base = Base.drop_back(std::min(Hidden, Base.size()));
   // Where there are no lines, as a debugger does there: by instructions.
   const bool ByInstruction = !Place.hasLine();
   auto HasLine = [&](const CodePlace &There) {
@@ -189,17 +201,20 @@ SourceStep::Destination SourceStep::line(Position From, size_t Shown,
   Walk W(T, From.Thread, Cancel);
   W.enter(Here->front(), From.Time);
   std::optional<Run> Line;
+  auto Arrived = [&] {
+    return arrival(Line->Start.Time, Line->Start.Pc, Line->scopes());
+  };
   while (true) {
     Expected<Walk::Found> F = W.previous();
     if (!F)
       return F.takeError();
     switch (F->What) {
     case Walk::Kind::None:
-      return Line ? std::optional(Line->Start) : std::nullopt;
+      return Line ? std::optional(Arrived()) : std::nullopt;
 
     case Walk::Kind::Own: {
       if (ByInstruction && !Line)
-        return F->Last.Time;
+        return Arrival{F->Last.Time};
       const CodePlace &There = Lines.at(F->Last.Pc);
       // Code of no line belongs to what ran before it, and a prologue to the
       // call.
@@ -212,9 +227,9 @@ SourceStep::Destination SourceStep::line(Position From, size_t Shown,
         Line.emplace(ArrayRef(There.Scopes)
                          .take_front(Depth ? Depth : There.Scopes.size()));
       } else if (!Line->has(There)) {
-        return Line->Start;
+        return Arrived();
       }
-      Line->Start = F->Last.Time;
+      Line->Start = F->Last;
       break;
     }
 
@@ -233,7 +248,7 @@ SourceStep::Destination SourceStep::line(Position From, size_t Shown,
       if (Line && Called.back().CallSite) {
         const CodePlace &Call = Lines.at(Called.back().CallSite);
         if (HasLine(Call) && !Line->has(Call))
-          return Line->Start;
+          return Arrived();
       }
       if (Into && !Signal && Last != Called.end()) {
         W.enter(*F, Last - Called.begin());
@@ -246,12 +261,12 @@ SourceStep::Destination SourceStep::line(Position From, size_t Shown,
 
     case Walk::Kind::Caller: {
       if (Line)
-        return Line->Start;
+        return Arrived();
       auto Caller = find_if(F->Stack, [&](const Activation &A) {
         return HasLine(Lines.at(A.Pc));
       });
       if (ByInstruction || Caller == F->Stack.end())
-        return F->Last.Time;
+        return Arrival{F->Last.Time};
       W.enter(*F, Caller - F->Stack.begin());
       Base = Lines.at(Caller->Pc).Scopes;
       break;
@@ -260,26 +275,27 @@ SourceStep::Destination SourceStep::line(Position From, size_t Shown,
   }
 }
 
-SourceStep::Destination SourceStep::over(Position From, size_t Scopes) {
-  return line(From, Scopes, /*Into=*/false);
+SourceStep::Destination SourceStep::over(Position From, size_t Hidden) {
+  return line(From, Hidden, /*Into=*/false);
 }
 
 SourceStep::Destination SourceStep::into(Position From) {
-  return line(From, ~size_t(0), /*Into=*/true);
+  return line(From, 0, /*Into=*/true);
 }
 
-SourceStep::Destination SourceStep::out(Position From, size_t Frame,
+SourceStep::Destination SourceStep::out(Position From, size_t Index,
                                         size_t Scopes) {
   Expected<std::vector<Activation>> Stack = T.callStack(From.Thread, From.Time);
   if (!Stack)
     return Stack.takeError();
-  assert(Frame < Stack->size());
+  assert(Index < Stack->size());
+  const Activation &Left = (*Stack)[Index];
   Walk W(T, From.Thread, Cancel);
   if (Scopes > 1) {
-    const CodePlace &Place = Lines.at((*Stack)[Frame].Pc);
-    ArrayRef<CodePlace::Scope> Base = ArrayRef(Place.Scopes).take_front(Scopes);
-    W.enter((*Stack)[Frame], Frame ? (*Stack)[Frame - 1].Entry : From.Time);
-    Timestamp Start = From.Time;
+    ArrayRef<CodePlace::Scope> Base = Lines.at(Left.Pc).Scopes;
+    Base = Base.take_front(Scopes);
+    W.enter(Left, Index ? (*Stack)[Index - 1].Entry : From.Time);
+    std::optional<Execution> Start;
     while (true) {
       Expected<Walk::Found> F = W.previous();
       if (!F)
@@ -292,34 +308,33 @@ SourceStep::Destination SourceStep::out(Position From, size_t Frame,
         break;
       const CodePlace &There = Lines.at(F->Last.Pc);
       if (commonScopes(Base, There.Scopes) == Base.size())
-        Start = F->Last.Time;
+        Start = F->Last;
       else if (There.hasLine())
         break;
     }
-    if (Start != From.Time)
-      return Start;
+    if (Start)
+      return arrival(Start->Time, Start->Pc, Scopes - 1);
     // We stand at its start already: out of what it is inlined into.
-    return out(From, Frame, Scopes - 1);
+    return out(From, Index, Scopes - 1);
   }
-  Expected<std::optional<Execution>> Call =
-      W.instructionBefore((*Stack)[Frame].Entry);
+  Expected<std::optional<Execution>> Call = W.instructionBefore(Left.Entry);
   if (!Call)
     return Call.takeError();
   if (!*Call)
     return std::nullopt;
-  return (*Call)->Time;
+  return Arrival{(*Call)->Time};
 }
 
 SourceStep::Destination SourceStep::instructions(Position From,
                                                  uint64_t Count) {
-  std::optional<Timestamp> Last;
+  std::optional<Arrival> Last;
   if (!From.Time || !Count)
     return Last;
   if (Error E = T.executions(
           {0, ~uint64_t(0)}, {0, From.Time - 1}, From.Thread,
           /*Backward=*/true,
           [&](const Execution &X) {
-            Last = X.Time;
+            Last = Arrival{X.Time};
             return --Count != 0;
           },
           &Cancel))
@@ -327,17 +342,6 @@ SourceStep::Destination SourceStep::instructions(Position From,
   if (Cancel.Cancelled)
     return interrupted();
   return Last;
-}
-
-Expected<size_t> SourceStep::scopesShown(Position From) {
-  Expected<Registers> R = T.registers(From.Thread, From.Time);
-  if (!R)
-    return R.takeError();
-  const CodePlace &Place = Lines.at(R->rip());
-  size_t N = Place.Scopes.size();
-  while (N > 1 && Place.Scopes[N - 1].Start == R->rip())
-    --N;
-  return N;
 }
 
 } // namespace chronicle

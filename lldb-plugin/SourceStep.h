@@ -52,28 +52,31 @@ public:
   SourceStep(const Trace &T, LineTable &Lines, const Cancellation &Cancel)
       : T(T), Lines(Lines), Cancel(Cancel) {}
 
+  struct Arrival {
+    Timestamp Time = 0;
+    /// So many inlined functions begin just there and are not entered yet: the
+    /// innermost scopes, which a debugger should not show.
+    size_t Hidden = 0;
+  };
   /// Nothing, in all of these: the thread did not run before that.
-  using Destination = llvm::Expected<std::optional<Timestamp>>;
+  using Destination = llvm::Expected<std::optional<Arrival>>;
 
-  /// To the start of the line before, over calls. Scopes is how many of the
-  /// scopes at From are entered, as the debugger shows it: at the first
-  /// instruction of an inlined function it may show the caller.
-  Destination over(Position From, size_t Scopes);
+  /// To the start of the line before, over calls. Hidden as in Arrival, of
+  /// where we are.
+  Destination over(Position From, size_t Hidden);
   /// The same, but into calls, from their end.
   Destination into(Position From);
-  /// To the call of the function at From, or of its Frame-th caller. With
-  /// Scopes > 1, to the start of the inlined function.
-  Destination out(Position From, size_t Frame, size_t Scopes);
+  /// To the call of the activation that is in that place of the stack. With
+  /// Scopes > 1, to the start of an inlined function: of the one that is that
+  /// deep in the activation's code.
+  Destination out(Position From, size_t Activation, size_t Scopes);
   /// Back by instructions of the thread.
   Destination instructions(Position From, uint64_t Count);
 
-  /// The scopes that a debugger shows at From after it arrived there: not those
-  /// that begin just there.
-  llvm::Expected<size_t> scopesShown(Position From);
-
 private:
   class Walk;
-  Destination line(Position From, size_t Scopes, bool Into);
+  Destination line(Position From, size_t Hidden, bool Into);
+  Arrival arrival(Timestamp Time, uint64_t Pc, size_t Scopes);
 
   const Trace &T;
   LineTable &Lines;

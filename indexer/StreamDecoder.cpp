@@ -17,12 +17,6 @@ static constexpr uint32_t MaxReason = 1 << 16;
 /// Of Linux on x86-64: the recorded machine's, whatever this one is.
 static constexpr uint32_t ExecveNumber = 59, ExecveatNumber = 322;
 
-template <typename T> static T fixedPart(ArrayRef<uint8_t> Payload) {
-  T Value;
-  std::memcpy(&Value, Payload.data(), sizeof(T));
-  return Value;
-}
-
 template <typename T> static ArrayRef<uint8_t> bytesOf(const T &Value) {
   return ArrayRef(reinterpret_cast<const uint8_t *>(&Value), sizeof(T));
 }

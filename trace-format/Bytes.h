@@ -12,6 +12,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Endian.h"
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -22,6 +23,13 @@ inline uint64_t zigzag(int64_t N) {
 }
 inline int64_t unzigzag(uint64_t N) {
   return int64_t(N >> 1) ^ -int64_t(N & 1);
+}
+
+/// A record at the beginning of some bytes; what they do not have of it is zero.
+template <typename T> T fixedPart(llvm::ArrayRef<uint8_t> Bytes) {
+  T Value = {};
+  std::memcpy(&Value, Bytes.data(), std::min(Bytes.size(), sizeof(T)));
+  return Value;
 }
 
 /// A growing buffer of bytes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "trace-format/CallFollower.h"
+#include "trace-format/Bytes.h"
 #include "trace-format/GuestState.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,12 +11,6 @@
 using namespace llvm;
 
 namespace chronicle {
-
-template <typename T> static T fixedPart(ArrayRef<uint8_t> Payload) {
-  T Value = {};
-  std::memcpy(&Value, Payload.data(), std::min(Payload.size(), sizeof(T)));
-  return Value;
-}
 
 CallFollower::Thread *CallFollower::find(uint32_t Number) {
   auto It = Threads.find(Number);

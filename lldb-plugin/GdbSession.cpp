@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include <csignal>
 
 using namespace llvm;
 
@@ -17,7 +18,6 @@ namespace chronicle {
 
 /// A reply must fit into a packet, whose size the debugger was told.
 static constexpr uint64_t MostMemory = 0xff00;
-static constexpr int SigInt = 2, SigTrap = 5;
 
 Error GdbSession::start(Timestamp Time) {
   if (Error E = Travel.jump(Time))
@@ -234,8 +234,8 @@ std::string GdbSession::answerBreakpoint(StringRef Packet) {
       Travel.removeWatchpoint(Address, Length);
     return "OK";
   }
-  // Reads are not in the index.
-  return "";
+  // gdb and LLDB each say it in their own words.
+  return failure("a trace has no index of reads: watch for writes instead");
 }
 
 namespace {
@@ -332,6 +332,18 @@ void GdbSession::appendRegisters(std::string &Reply, const Registers &R) {
                    .str();
 }
 
+/// gdb has numbers of its own; up to 31 these are different from Linux's.
+static int gdbSignal(int Linux) {
+  static constexpr std::pair<uint8_t, uint8_t> Different[] = {
+      {SIGBUS, 10},  {SIGUSR1, 30}, {SIGUSR2, 31}, {SIGCHLD, 20},
+      {SIGCONT, 19}, {SIGSTOP, 17}, {SIGTSTP, 18}, {SIGURG, 16},
+      {SIGIO, 23},   {SIGPWR, 32},  {SIGSYS, 12}};
+  for (auto [Ours, Theirs] : Different)
+    if (Linux == Ours)
+      return Theirs;
+  return Linux;
+}
+
 std::string GdbSession::stopReply() {
   QueryThread = ResumeThread = 0;
   const Position &Now = Travel.position();
@@ -340,10 +352,12 @@ std::string GdbSession::stopReply() {
     Shown = Now;
   }
   int Signal = LastStop.Kind == StopKind::Signal        ? LastStop.Signal
-               : LastStop.Kind == StopKind::Interrupted ? SigInt
-                                                        : SigTrap;
+               : LastStop.Kind == StopKind::Interrupted ? SIGINT
+                                                        : SIGTRAP;
   std::string Reply =
-      formatv("T{0:x-2}thread:{1:x-};", Signal, osThread(Now.Thread)).str();
+      formatv("T{0:x-2}thread:{1:x-};", IsLldb ? Signal : gdbSignal(Signal),
+              osThread(Now.Thread))
+          .str();
   if (IsLldb) {
     Expected<std::vector<ThreadInfo>> Threads = threadsNow();
     if (!Threads)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/TimeTravel.h"
+#include "trace-format/Stream.h"
+#include <cstring>
 
 using namespace llvm;
 
@@ -59,6 +61,40 @@ Expected<Stop> TimeTravel::goToEnd() {
   return Result;
 }
 
+namespace {
+/// A signal that a handler was entered for.
+struct Delivery {
+  Timestamp Time;
+  uint32_t Thread;
+  int Signal;
+};
+} // namespace
+
+/// The first one after After and until Until. Those that were ignored leave no
+/// trace, as in a live debugger one that passes them.
+static Expected<std::optional<Delivery>>
+nextSignal(const Trace &T, Timestamp After, Timestamp Until,
+           const Cancellation &Cancel) {
+  std::optional<Delivery> Found;
+  if (After >= Until)
+    return Found;
+  if (Error E = T.events(
+          uint64_t(1) << CH_EV_SIGNAL, {After + 1, Until}, /*Backward=*/false,
+          [&](const TimedEvent &Event) {
+            ch_ev_signal Signal;
+            if (Event.Payload.size() < sizeof(Signal))
+              return true;
+            memcpy(&Signal, Event.Payload.data(), sizeof(Signal));
+            if (Signal.flags & CH_SIG_FATAL)
+              return true; // the end of the run says so
+            Found = Delivery{Event.Time, Signal.thread, int(Signal.number)};
+            return false;
+          },
+          &Cancel))
+    return E;
+  return Found;
+}
+
 Expected<std::optional<TimeTravel::Hit>>
 TimeTravel::searchForward(Timestamp From, Timestamp Until,
                           const Cancellation &Cancel) {
@@ -97,6 +133,16 @@ TimeTravel::searchForward(Timestamp From, Timestamp Until,
     if (Best)
       Until = std::min(Until, Best->Where.Time);
   }
+  // A breakpoint where the handler begins is what was asked for.
+  if (Best && Until <= Now.Time)
+    return Best;
+  Expected<std::optional<Delivery>> Signal =
+      nextSignal(T, Now.Time, Best ? Until - 1 : Until, Cancel);
+  if (!Signal)
+    return Signal.takeError();
+  if (*Signal)
+    Best = Hit{{(*Signal)->Time, (*Signal)->Thread},
+               {StopKind::Signal, (*Signal)->Signal}};
   return Best;
 }
 
@@ -196,35 +242,65 @@ bool TimeTravel::breakpointHere() const {
   return false;
 }
 
+/// When the thread runs its first instruction from From on, or its last one
+/// before From.
+static Expected<std::optional<Timestamp>>
+instructionNear(const Trace &T, uint32_t Thread, Timestamp From, bool Backward,
+                const Cancellation &Cancel) {
+  std::optional<Timestamp> Ran;
+  Expected<uint32_t> Running = T.threadAt(From - Backward);
+  if (!Running)
+    return Running.takeError();
+  if (*Running == Thread)
+    return From - Backward;
+  if (Error E = T.executions(
+          {0, ~uint64_t(0)},
+          Backward ? TimeRange{0, From - 1} : TimeRange{From, T.instructions()},
+          Thread, Backward,
+          [&](const Execution &X) {
+            Ran = X.Time;
+            return false;
+          },
+          &Cancel))
+    return E;
+  return Ran;
+}
+
+/// The address of a watchpoint that is written after First and until Last.
+static Expected<std::optional<uint64_t>>
+watchpointBetween(const Trace &T,
+                  const std::multiset<std::pair<uint64_t, uint64_t>> &Of,
+                  Timestamp First, Timestamp Last, const Cancellation &Cancel) {
+  for (const auto &Watchpoint : Of) {
+    bool Written = false;
+    if (Error E = T.writes(
+            rangeOf(Watchpoint), {First, Last}, /*Backward=*/false,
+            [&](const Write &W) {
+              Timestamp Seen = W.Time + (W.By == Writer::Instruction);
+              Written = Seen > First && Seen <= Last;
+              return !Written;
+            },
+            &Cancel))
+      return E;
+    if (Written)
+      return Watchpoint.first;
+  }
+  return std::nullopt;
+}
+
 Expected<Stop> TimeTravel::stepForward(uint32_t Thread, bool Others,
                                        const Cancellation &Cancel) {
   if (Now.Time == T.instructions()) {
     Now.Thread = Thread;
     return Stop{StopKind::End};
   }
-  Expected<uint32_t> Running = T.threadAt(Now.Time);
-  if (!Running)
-    return Running.takeError();
-  std::optional<Timestamp> Ran;
-  if (*Running == Thread) {
-    Ran = Now.Time;
-  } else {
-    Error E = T.executions(
-        {0, ~uint64_t(0)}, {Now.Time, T.instructions()}, Thread,
-        /*Backward=*/false,
-        [&](const Execution &X) {
-          Ran = X.Time;
-          return false;
-        },
-        &Cancel);
-    if (Cancel.Cancelled) {
-      consumeError(std::move(E));
-      return Stop{StopKind::Interrupted};
-    }
-    if (E)
-      return E;
-  }
-  Timestamp Until = Ran ? *Ran + 1 : T.instructions();
+  Expected<std::optional<Timestamp>> Ran =
+      instructionNear(T, Thread, Now.Time, /*Backward=*/false, Cancel);
+  if (!Ran)
+    return Ran.takeError();
+  if (Cancel.Cancelled)
+    return Stop{StopKind::Interrupted};
+  Timestamp Until = *Ran ? **Ran + 1 : T.instructions();
   if (Others && Until > Now.Time + 1) {
     Expected<std::optional<Hit>> Found =
         searchForward(Now.Time + 1, Until - 1, Cancel);
@@ -235,28 +311,19 @@ Expected<Stop> TimeTravel::stepForward(uint32_t Thread, bool Others,
       return (*Found)->What;
     }
   }
-  if (!Ran)
+  if (!*Ran)
     return goToEnd();
-  Position Before = Now;
+  Timestamp Before = Now.Time;
   Now = {Until, Thread};
   if (Now.Time == T.instructions())
     return endStop();
   // A step that writes what is watched stops for that, as on a processor.
-  for (const auto &Watchpoint : Watchpoints) {
-    bool Written = false;
-    Error E = T.writes(
-        rangeOf(Watchpoint), {Before.Time, Until}, /*Backward=*/false,
-        [&](const Write &W) {
-          Timestamp Seen = W.Time + (W.By == Writer::Instruction);
-          Written = Seen > Before.Time && Seen <= Until;
-          return !Written;
-        },
-        &Cancel);
-    if (E)
-      return E;
-    if (Written)
-      return Stop{StopKind::Watchpoint, 0, Watchpoint.first};
-  }
+  Expected<std::optional<uint64_t>> Written =
+      watchpointBetween(T, Watchpoints, Before, Until, Cancel);
+  if (!Written)
+    return Written.takeError();
+  if (*Written)
+    return Stop{StopKind::Watchpoint, 0, **Written};
   return Stop{breakpointHere() ? StopKind::Breakpoint : StopKind::Step};
 }
 
@@ -266,50 +333,26 @@ Expected<Stop> TimeTravel::stepBackward(uint32_t Thread,
     Now.Thread = Thread;
     return Stop{StopKind::Begin};
   }
-  Expected<uint32_t> Running = T.threadAt(Now.Time - 1);
-  if (!Running)
-    return Running.takeError();
-  std::optional<Timestamp> Ran;
-  if (*Running == Thread) {
-    Ran = Now.Time - 1;
-  } else {
-    Error E = T.executions(
-        {0, ~uint64_t(0)}, {0, Now.Time - 1}, Thread, /*Backward=*/true,
-        [&](const Execution &X) {
-          Ran = X.Time;
-          return false;
-        },
-        &Cancel);
-    if (Cancel.Cancelled) {
-      consumeError(std::move(E));
-      return Stop{StopKind::Interrupted};
-    }
-    if (E)
-      return E;
-  }
-  if (!Ran) {
+  Expected<std::optional<Timestamp>> Ran =
+      instructionNear(T, Thread, Now.Time, /*Backward=*/true, Cancel);
+  if (!Ran)
+    return Ran.takeError();
+  if (Cancel.Cancelled)
+    return Stop{StopKind::Interrupted};
+  if (!*Ran) {
     // The thread has not run yet: before it there is only who made it.
     if (Error E = jump(0))
       return E;
     return Stop{StopKind::Begin};
   }
-  Position Before = Now;
-  Now = {*Ran, Thread};
-  for (const auto &Watchpoint : Watchpoints) {
-    bool Written = false;
-    Error E = T.writes(
-        rangeOf(Watchpoint), {*Ran, Before.Time}, /*Backward=*/true,
-        [&](const Write &W) {
-          Timestamp Seen = W.Time + (W.By == Writer::Instruction);
-          Written = Seen > *Ran && Seen <= Before.Time;
-          return !Written;
-        },
-        &Cancel);
-    if (E)
-      return E;
-    if (Written)
-      return Stop{StopKind::Watchpoint, 0, Watchpoint.first};
-  }
+  Timestamp Before = Now.Time;
+  Now = {**Ran, Thread};
+  Expected<std::optional<uint64_t>> Written =
+      watchpointBetween(T, Watchpoints, Now.Time, Before, Cancel);
+  if (!Written)
+    return Written.takeError();
+  if (*Written)
+    return Stop{StopKind::Watchpoint, 0, **Written};
   return Stop{breakpointHere() ? StopKind::Breakpoint : StopKind::Step};
 }
 

@@ -6,37 +6,14 @@
 // keeps a log of its own stack (test/programs/calls.cpp), with that too.
 
 #include "NaiveRun.h"
-#include "query/Trace.h"
+#include "Tally.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
 #include <random>
 #include <set>
 
 using namespace chronicle;
 using namespace llvm;
-
-static uint64_t Failures, Checks;
-
-static void failed(const Twine &What) {
-  if (++Failures <= 20)
-    errs() << "FAILED: " << What << '\n';
-}
-template <class T> static T get(Expected<T> Value, const Twine &Where) {
-  if (Value)
-    return std::move(*Value);
-  failed(Where + ": " + toString(Value.takeError()));
-  return T();
-}
-static void ok(Error E, const Twine &Where) {
-  if (E)
-    failed(Where + ": " + toString(std::move(E)));
-}
-static void expect(bool Condition, const Twine &What) {
-  ++Checks;
-  if (!Condition)
-    failed(What);
-}
 
 namespace {
 struct Sample {
@@ -253,18 +230,13 @@ static void checkLog(const Trace &T, ArrayRef<Executed> All) {
   outs() << formatv("{0} observations of the program's own log\n", Looked);
 }
 
-int main(int ArgumentCount, char **Arguments) {
-  if (ArgumentCount < 2) {
-    errs() << "usage: check-calls trace.db [seed]\n";
+int main(int Argc, char **Argv) {
+  std::unique_ptr<Trace> Opened =
+      openTrace(Argc, Argv, 1, "check-calls trace.db [seed]");
+  if (!Opened)
     return 2;
-  }
-  Expected<std::unique_ptr<Trace>> Opened = Trace::open(Arguments[1]);
-  if (!Opened) {
-    errs() << toString(Opened.takeError()) << '\n';
-    return 1;
-  }
-  const Trace &T = **Opened;
-  std::mt19937 Random(ArgumentCount > 2 ? atoi(Arguments[2]) : 1);
+  const Trace &T = *Opened;
+  std::mt19937 Random(static_cast<unsigned>(argument(Argc, Argv, 2, 1)));
   auto Pick = [&](uint64_t Bound) {
     return std::uniform_int_distribution<uint64_t>(0, Bound - 1)(Random);
   };
@@ -313,7 +285,6 @@ int main(int ArgumentCount, char **Arguments) {
                     I % 4 == 3 ? All[Pick(All.size())].Thread : 0);
   }
   checkLog(T, All);
-  outs() << formatv("{0} instructions, {1} frames, {2} checks, {3} failures\n",
-                    All.size(), Run.Frames.size(), Checks, Failures);
-  return Failures != 0;
+  return finish(utostr(All.size()) + " instructions, " +
+                utostr(Run.Frames.size()) + " frames");
 }

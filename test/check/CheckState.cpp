@@ -6,16 +6,13 @@
 // query engine about all of it, in random order and from several threads, and
 // compares.
 
+#include "Tally.h"
 #include "query/BlockReplayer.h"
-#include "query/Trace.h"
 #include "query/TracePages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
-#include <atomic>
 #include <map>
-#include <mutex>
 #include <random>
 #include <set>
 #include <thread>
@@ -23,29 +20,15 @@
 using namespace chronicle;
 using namespace llvm;
 
-static std::atomic<uint64_t> Failures, Checks;
-static std::mutex OutputLock;
-
-static void failed(const Twine &What) {
-  std::lock_guard<std::mutex> Guard(OutputLock);
-  if (++Failures <= 20)
-    errs() << "FAILED: " << What << '\n';
-}
-static void expect(bool Condition, function_ref<std::string()> What) {
-  ++Checks;
-  if (!Condition)
-    failed(What());
-}
-
 namespace {
 
 /// Everything that wrote memory, as the plain replay saw it. What a mapping
 /// changed is kept page by page.
-struct NaiveWrite {
+struct SteppedWrite {
   Write W;
   uint32_t Mapped = 0;  ///< by which MAP or UNMAP: counts where bytes change
   bool Cleared = false; ///< zeros: whole pages count where bytes change
-  uint32_t Translation; ///< which of NaiveRun::Translations held
+  uint32_t Translation; ///< which of SteppedRun::Translations held
 };
 
 struct Sample {
@@ -57,9 +40,9 @@ struct Sample {
   std::vector<bool> Mapped;
 };
 
-class NaiveRun : StoreObserver {
+class SteppedRun : StoreObserver {
 public:
-  NaiveRun(const TraceReader &Reader, std::mt19937_64 &Random)
+  SteppedRun(const TraceReader &Reader, std::mt19937_64 &Random)
       : Reader(Reader), Random(Random), Pages(Reader), Memory(Pages, 0),
         Exits(Reader),
         Programs(Reader.superblockCount(),
@@ -69,7 +52,7 @@ public:
   }
   void run(size_t SampleCount);
 
-  std::vector<NaiveWrite> Writes;
+  std::vector<SteppedWrite> Writes;
   std::vector<Sample> Samples;
   std::vector<std::vector<ReplayMemory::SharedRange>> Translations;
 
@@ -104,9 +87,9 @@ private:
 
 } // namespace
 
-void NaiveRun::store(uint32_t, uint64_t Address, uint32_t Size,
-                     const uint8_t *Old, const uint8_t *New) {
-  NaiveWrite N;
+void SteppedRun::store(uint32_t, uint64_t Address, uint32_t Size,
+                       const uint8_t *Old, const uint8_t *New) {
+  SteppedWrite N;
   N.W.Time = Now;
   N.W.Thread = Replayer.thread();
   N.W.Pc = Pc;
@@ -125,9 +108,9 @@ template <class T> static T payload(const Event &E) {
 }
 
 /// What the last event wrote is known once it has happened.
-void NaiveRun::finishEvent() {
+void SteppedRun::finishEvent() {
   for (; Unfinished < Writes.size(); ++Unfinished) {
-    NaiveWrite &N = Writes[Unfinished];
+    SteppedWrite &N = Writes[Unfinished];
     N.W.New = bytes(N.W.Address, N.W.Old.size());
   }
   ArrayRef<ReplayMemory::SharedRange> Shared = Memory.sharedRanges();
@@ -139,7 +122,7 @@ void NaiveRun::finishEvent() {
     Translations.push_back(Shared.vec());
 }
 
-void NaiveRun::map(uint64_t Address, uint64_t Length, bool Add) {
+void SteppedRun::map(uint64_t Address, uint64_t Length, bool Add) {
   const uint64_t End = Address + Length;
   std::map<uint64_t, uint64_t> Rest;
   for (auto [From, To] : MappedRanges) {
@@ -153,9 +136,9 @@ void NaiveRun::map(uint64_t Address, uint64_t Length, bool Add) {
   MappedRanges = std::move(Rest);
 }
 
-void NaiveRun::event(const Event &E, Timestamp T) {
+void SteppedRun::event(const Event &E, Timestamp T) {
   finishEvent();
-  NaiveWrite N;
+  SteppedWrite N;
   N.W.Time = T;
   N.Translation = uint32_t(Translations.size() - 1);
   auto Add = [&](uint64_t Address, uint64_t Length) {
@@ -227,7 +210,7 @@ void NaiveRun::event(const Event &E, Timestamp T) {
   }
 }
 
-void NaiveRun::sample(Timestamp T) {
+void SteppedRun::sample(Timestamp T) {
   finishEvent();
   Sample S;
   S.Time = T;
@@ -257,7 +240,7 @@ void NaiveRun::sample(Timestamp T) {
   Samples.push_back(std::move(S));
 }
 
-void NaiveRun::run(size_t SampleCount) {
+void SteppedRun::run(size_t SampleCount) {
   const uint64_t Chance =
       std::max<uint64_t>(1, Reader.instructions() / SampleCount);
   Replayer.Observer = this;
@@ -293,7 +276,7 @@ void NaiveRun::run(size_t SampleCount) {
 }
 
 /// The bytes of the write that are in the range, through whatever address.
-static bool touches(const NaiveRun &Run, const NaiveWrite &N,
+static bool touches(const SteppedRun &Run, const SteppedWrite &N,
                     AddressRange Range, uint64_t Offset = 0,
                     uint64_t Size = ~uint64_t(0)) {
   const uint64_t First = N.W.Address + Offset;
@@ -321,7 +304,7 @@ static bool touches(const NaiveRun &Run, const NaiveWrite &N,
   return false;
 }
 
-static bool countsCleared(const NaiveRun &Run, const NaiveWrite &N,
+static bool countsCleared(const SteppedRun &Run, const SteppedWrite &N,
                           AddressRange Range) {
   const uint64_t First = N.W.Address, End = First + N.W.Old.size();
   for (uint64_t A = First; A < End; ++A) {
@@ -333,11 +316,11 @@ static bool countsCleared(const NaiveRun &Run, const NaiveWrite &N,
   return false;
 }
 
-static std::vector<Write> expectedWrites(const NaiveRun &Run,
+static std::vector<Write> expectedWrites(const SteppedRun &Run,
                                          AddressRange Range, TimeRange When) {
   std::vector<Write> Result;
   uint32_t LastMapping = 0;
-  for (const NaiveWrite &N : Run.Writes) {
+  for (const SteppedWrite &N : Run.Writes) {
     const Write &W = N.W;
     if (W.Time < When.First || W.Time > When.Last)
       continue;
@@ -389,9 +372,9 @@ static bool same(const Write &A, const Write &B) {
          A.SystemCall == B.SystemCall;
 }
 
-static void checkWrites(const Trace &T, const NaiveRun &Run,
+static void checkWrites(const Trace &T, const SteppedRun &Run,
                         std::mt19937_64 &Random) {
-  const NaiveWrite &Seed = Run.Writes[Random() % Run.Writes.size()];
+  const SteppedWrite &Seed = Run.Writes[Random() % Run.Writes.size()];
   AddressRange Range;
   Range.First = Seed.W.Address + Random() % Seed.W.Old.size();
   static const uint64_t Lengths[] = {1, 1, 4, 8, 16, 64, 5000, 1 << 20};
@@ -473,36 +456,29 @@ static void checkSample(const Trace &T, const Sample &S) {
 }
 
 int main(int Argc, char **Argv) {
-  if (Argc < 2) {
-    errs() << "usage: check-state trace.db [seed [queries [cache-bytes]]]\n";
-    return 2;
-  }
-  const uint64_t Seed = Argc > 2 ? std::strtoull(Argv[2], nullptr, 0) : 1;
-  const uint64_t Queries = Argc > 3 ? std::strtoull(Argv[3], nullptr, 0) : 300;
+  const uint64_t Seed = argument(Argc, Argv, 2, 1);
+  const uint64_t Queries = argument(Argc, Argv, 3, 300);
   TraceOptions Options;
-  if (Argc > 4)
-    Options.CacheBytes = std::strtoull(Argv[4], nullptr, 0);
-  Expected<std::unique_ptr<Trace>> T = Trace::open(Argv[1], Options);
-  if (!T) {
-    errs() << toString(T.takeError()) << '\n';
-    return 1;
-  }
+  Options.CacheBytes = argument(Argc, Argv, 4, Options.CacheBytes);
+  std::unique_ptr<Trace> T =
+      openTrace(Argc, Argv, 1,
+                "check-state trace.db [seed [queries [cache-bytes]]]", Options);
+  if (!T)
+    return 2;
   std::mt19937_64 Random(Seed);
-  NaiveRun Run((*T)->reader(), Random);
+  SteppedRun Run(T->reader(), Random);
   Run.run(2000);
   std::shuffle(Run.Samples.begin(), Run.Samples.end(), Random);
   auto Work = [&](size_t First, uint64_t WorkSeed) {
     std::mt19937_64 Mine(WorkSeed);
     for (size_t I = First; I < Run.Samples.size(); I += 2)
-      checkSample(**T, Run.Samples[I]);
+      checkSample(*T, Run.Samples[I]);
     for (uint64_t I = First; I < Queries && !Run.Writes.empty(); I += 2)
-      checkWrites(**T, Run, Mine);
+      checkWrites(*T, Run, Mine);
   };
   std::thread Other(Work, 1, Seed + 1);
   Work(0, Seed);
   Other.join();
-  outs() << Checks << " checks, " << Failures << " failures; "
-         << Run.Samples.size() << " moments, " << Run.Writes.size()
-         << " writes\n";
-  return Failures != 0;
+  return finish(utostr(Run.Samples.size()) + " moments, " +
+                utostr(Run.Writes.size()) + " writes");
 }

@@ -99,7 +99,7 @@ void NaiveRun::moved(Thread &T, uint32_t Number, uint64_t To, Timestamp When) {
     }
   }
   Stack &S = T.Stacks[T.Current];
-  if (S.Frames.empty()) {
+  if (S.Frames.empty() && !S.Interrupted) {
     NaiveFrame F;
     F.First = true;
     push(T, Number, F);
@@ -241,10 +241,13 @@ void NaiveRun::event(const Event &E, Timestamp When) {
 std::vector<size_t> NaiveRun::stack(uint32_t Number) const {
   const Thread &T = Threads.at(Number);
   std::vector<size_t> Result;
-  const Stack &S = T.Stacks.at(T.Current);
-  if (S.Frames.empty())
+  const Stack *S = &T.Stacks.at(T.Current);
+  // The handler has returned, but its signal stack is not left yet.
+  if (S->Frames.empty() && S->Interrupted)
+    S = &T.Stacks.at(S->Interrupted);
+  if (S->Frames.empty())
     return Result;
-  for (size_t F = S.Frames.back(); F != ~size_t(0); F = Frames[F].Parent)
+  for (size_t F = S->Frames.back(); F != ~size_t(0); F = Frames[F].Parent)
     Result.push_back(F);
   return Result;
 }

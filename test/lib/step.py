@@ -3,12 +3,12 @@
 state before every instruction:
 
     r TIME REGISTERS            all registers, as the remote protocol has them
-    m TIME ADDRESS BYTES        memory, at every 50th
+    m TIME ADDRESS BYTES        what it can write, at every 50th
 
-The program must be static and not end with an instruction that matters. Usage:
-step.py PROGRAM ADDRESS LENGTH (both hexadecimal)
+The program must be static, and its stack part of its data. Usage: step.py PROGRAM
 """
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -61,9 +61,43 @@ class Stub:
         return b"".join(result).decode()
 
 
+def writable(program):
+    """Address and length of the segment that a static program can write."""
+    with open(program, "rb") as file:
+        image = file.read()
+    (headers,) = struct.unpack_from("<Q", image, 32)
+    size, count = struct.unpack_from("<HH", image, 54)
+    for at in range(headers, headers + size * count, size):
+        kind, flags, _, address, _, _, length = struct.unpack_from("<IIQQQQQ", image, at)
+        if kind == 1 and flags & 2:
+            return address, length
+    sys.exit("step.py: %s has nothing to write to" % program)
+
+
+def step(run, place, prefix, first, length):
+    deadline = time.time() + 30
+    while not any("from-vgdb-to-%d" % run.pid in n for n in os.listdir(place)):
+        if time.time() > deadline:
+            sys.exit("step.py: valgrind's stub does not come up")
+        time.sleep(0.05)
+    stub = Stub(run.pid, prefix)
+    stub.ask("?")
+    at = 0
+    while True:
+        print("r", at, stub.ask("g"))
+        if at % 50 == 0:
+            for part in range(first, first + length, 2048):
+                size = min(2048, first + length - part)
+                print("m", at, "%x" % part, stub.ask("m%x,%x" % (part, size)))
+        # "s" answers with a stop, or with the end of the program.
+        if stub.ask("s")[:1] in "WX":
+            break
+        at += 1
+    stub.relay.stdin.close()
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
-    first, length = (int(n, 16) for n in sys.argv[2:4])
     with tempfile.TemporaryDirectory() as place:
         prefix = os.path.join(place, "vgdb-pipe")
         run = subprocess.Popen(
@@ -71,27 +105,11 @@ def main():
              "--vgdb-prefix=" + prefix, program],
             stderr=subprocess.DEVNULL,
         )
-        deadline = time.time() + 30
-        while not any("from-vgdb-to-%d" % run.pid in n for n in os.listdir(place)):
-            if time.time() > deadline:
-                sys.exit("step.py: valgrind's stub does not come up")
-            time.sleep(0.05)
-        stub = Stub(run.pid, prefix)
-        stub.ask("?")
-        at = 0
-        while True:
-            print("r", at, stub.ask("g"))
-            if at % 50 == 0:
-                for part in range(first, first + length, 2048):
-                    size = min(2048, first + length - part)
-                    print("m", at, "%x" % part, stub.ask("m%x,%x" % (part, size)))
-            # "s" answers with a stop, or with the end of the program.
-            answer = stub.ask("s")
-            if answer[:1] in "WX":
-                break
-            at += 1
-        stub.relay.stdin.close()
-        run.wait()
+        try:
+            step(run, place, prefix, *writable(program))
+        finally:
+            run.kill()
+            run.wait()
 
 
 main()

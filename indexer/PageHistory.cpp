@@ -14,7 +14,9 @@ void PageHistory::endBlock(BlockNumber N, BlockHead &Head) {
     unsigned Count = 0;
     for (uint64_t Word : P->Dirty)
       Count += popcount(Word);
-    bool BecameZero = P->Zeroed && !P->Fresh;
+    // Also of a page that came to be in this block: its zero delta is the only
+    // trace of what was written before.
+    const bool BecameZero = P->Zeroed;
     if (!Count && !BecameZero)
       continue;
     size_t Before = P->Chunk ? P->Chunk->capacity() : 0;

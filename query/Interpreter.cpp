@@ -16,10 +16,10 @@ Interpreter::Interpreter(ReplayMemory &Memory) : Memory(Memory) {
   std::memset(Frame, 0, sizeof(Frame));
 }
 
-uint32_t Interpreter::resumeAt(const ReplayOp *Op, uint32_t Stop,
-                               StoreObserver *Observer) {
-  return Observer ? execute<true>(Op, Stop, Observer)
-                  : execute<false>(Op, Stop, nullptr);
+uint32_t Interpreter::executeFrom(const ReplayOp *Op, uint32_t Instruction,
+                                  uint32_t Stop, StoreObserver *Observer) {
+  return Observer ? execute<true>(Op, Instruction, Stop, Observer)
+                  : execute<false>(Op, Instruction, Stop, nullptr);
 }
 
 template <class V> static V expandMask(uint64_t Mask) {
@@ -54,8 +54,8 @@ template <class R, class A, class B> struct FirstParameter<R (*)(A, B)> {
 #define CH_RESULT(VALUE) storeResult(F + Op->Dst, (VALUE))
 
 template <bool Observed>
-uint32_t Interpreter::execute(const ReplayOp *Op, uint32_t Stop,
-                              StoreObserver *Observer) {
+uint32_t Interpreter::execute(const ReplayOp *Op, uint32_t Instruction,
+                              uint32_t Stop, StoreObserver *Observer) {
   // In the order of Code.
   static const void *const Labels[] = {
       &&Do_Instruction,    &&Do_Const1,
@@ -97,7 +97,6 @@ uint32_t Interpreter::execute(const ReplayOp *Op, uint32_t Stop,
   };
 
   uint8_t *const F = Frame;
-  uint32_t Instruction = 0;
 
   auto Store = [&](uint64_t Address, const auto &Value) {
     if constexpr (Observed) {
@@ -160,13 +159,13 @@ Do_Const32:
   CH_NEXT_OP;
   CH_WIDTHS(CH_COPY)
 
-Do_GetIndexed : {
+Do_GetIndexed: {
   // As C's %, on unsigned numbers: VEX masks, elements being a power of two.
   uint32_t Index = (CH_READ(uint32_t, Op->A) + uint32_t(Op->Bias)) % Op->C;
   std::memcpy(F + Op->Dst, F + Op->B + Index * Op->D, Op->D);
   CH_NEXT_OP;
 }
-Do_PutIndexed : {
+Do_PutIndexed: {
   uint32_t Index = (CH_READ(uint32_t, Op->A) + uint32_t(Op->Bias)) % Op->C;
   std::memcpy(F + Op->B + Index * Op->D, F + Op->Dst, Op->D);
   CH_NEXT_OP;
@@ -211,7 +210,7 @@ Do_StoreGuarded:
     StoreBytes(CH_READ(uint64_t, Op->A), F + Op->B, Op->C);
   CH_NEXT_OP;
 
-Do_LoadGuarded : {
+Do_LoadGuarded: {
   uint64_t Address = CH_READ(uint64_t, Op->B);
   if (!F[Op->A]) {
     if (Op->D == CH_LOAD_V128)
@@ -248,7 +247,7 @@ Do_LoadGuarded : {
   CH_NEXT_OP;
 }
 
-Do_Cas : {
+Do_Cas: {
   uint64_t Address = CH_READ(uint64_t, Op->A);
   uint8_t Old[8], New[8];
   Memory.read(Address, Old, Op->D);
@@ -259,7 +258,7 @@ Do_Cas : {
     StoreBytes(Address, New, Op->D);
   CH_NEXT_OP;
 }
-Do_CasDouble : {
+Do_CasDouble: {
   const ReplayOp *High = Op + 1;
   const size_t Size = Op->D;
   uint64_t Address = CH_READ(uint64_t, Op->A);
@@ -282,7 +281,7 @@ Do_CasDouble : {
   CH_NEXT_OP;
   CH_WIDTHS(CH_ITE)
 
-Do_Call : {
+Do_Call: {
   uint64_t Result =
       helper(Op->F & 0xff)(CH_READ(uint64_t, Op->A), CH_READ(uint64_t, Op->B),
                            CH_READ(uint64_t, Op->C), CH_READ(uint64_t, Op->D),
@@ -327,7 +326,7 @@ Do_Next:
   setRip(CH_READ(uint64_t, Op->A) + Op->Imm);
   return Op->B;
 
-Do_CopyTwice : {
+Do_CopyTwice: {
   uint64_t Second = CH_READ(uint64_t, Op->C);
   CH_WRITE(Op->Dst, CH_READ(uint64_t, Op->A));
   CH_WRITE(Op->B, Second);
@@ -341,7 +340,7 @@ Do_ConstTwice:
   CH_WRITE(Op->Dst, Op->Imm & 0xffffffff);
   CH_WRITE(Op->A, Op->Imm >> 32);
   CH_NEXT_OP;
-Do_SetFlags : {
+Do_SetFlags: {
   uint64_t Dep1 = CH_READ(uint64_t, Op->A);
   uint64_t Dep2 = CH_READ(uint64_t, Op->B) + Op->Imm;
   CH_WRITE(CH_OFFSET_CC_OP, static_cast<uint64_t>(Op->Dst));
@@ -402,8 +401,8 @@ Do_SetFlags : {
 }
 
 template uint32_t Interpreter::execute<false>(const ReplayOp *, uint32_t,
-                                              StoreObserver *);
+                                              uint32_t, StoreObserver *);
 template uint32_t Interpreter::execute<true>(const ReplayOp *, uint32_t,
-                                             StoreObserver *);
+                                             uint32_t, StoreObserver *);
 
 } // namespace chronicle

@@ -50,17 +50,20 @@ public:
   /// slower.
   uint32_t run(const ReplayProgram &Program, uint32_t Stop = NoStop,
                StoreObserver *Observer = nullptr) {
-    return resumeAt(Program.code(), Stop, Observer);
+    return executeFrom(Program.code(), 0, Stop, Observer);
   }
   /// Goes on after run() returned Stopped.
   uint32_t resume(uint32_t Stop = NoStop, StoreObserver *Observer = nullptr) {
-    return resumeAt(StoppedAt + 1, Stop, Observer);
+    return executeFrom(StoppedAt + 1, StoppedAt->A, Stop, Observer);
   }
 
 private:
-  uint32_t resumeAt(const ReplayOp *Op, uint32_t Stop, StoreObserver *Observer);
+  /// Op belongs to the instruction.
+  uint32_t executeFrom(const ReplayOp *Op, uint32_t Instruction, uint32_t Stop,
+                       StoreObserver *Observer);
   template <bool Observed>
-  uint32_t execute(const ReplayOp *Op, uint32_t Stop, StoreObserver *Observer);
+  uint32_t execute(const ReplayOp *Op, uint32_t Instruction, uint32_t Stop,
+                   StoreObserver *Observer);
 
   alignas(64) uint8_t Frame[FrameSize];
   ReplayMemory &Memory;

@@ -139,23 +139,6 @@ MapHistory::MapHistory(const TraceReader &Reader) : Reader(Reader) {
   Stays.insert(Stays.end(), Open.begin(), Open.end());
 }
 
-std::vector<BlockNumber> MapHistory::changesIn(AddressRange Range) const {
-  std::vector<BlockNumber> Result;
-  for (uint32_t I : Changes) {
-    const TimelineEvent &E = Reader.timeline()[I];
-    // Both kinds start with address and length.
-    if (E.Kind == CH_EV_PROTECT || E.Payload.size() < 16)
-      continue;
-    const uint64_t Address = loadValue<uint64_t>(E.Payload.data()),
-                   Length = loadValue<uint64_t>(E.Payload.data() + 8);
-    if (Length && Address <= Range.Last &&
-        Address + (Length - 1) >= Range.First &&
-        (Result.empty() || Result.back() != E.Block))
-      Result.push_back(E.Block);
-  }
-  return Result;
-}
-
 MapHistory::Map MapHistory::after(size_t Count) const {
   auto It =
       partition_point(Maps, [&](const Saved &S) { return S.Count <= Count; });

@@ -46,9 +46,6 @@ public:
   };
   llvm::ArrayRef<SharedStay> sharedStays() const { return Stays; }
 
-  /// The blocks in which something is mapped or unmapped in the range, sorted.
-  std::vector<BlockNumber> changesIn(AddressRange Range) const;
-
 private:
   static void apply(const TimelineEvent &E, Map &M);
   Map after(size_t Count) const;

@@ -152,20 +152,6 @@ Error StateCursor::readFrame(FrameNumber Frame, uint8_t *Page) {
   return Error::success();
 }
 
-std::vector<FrameNumber> StateCursor::framesBetween(FrameNumber First,
-                                                    FrameNumber Last) {
-  std::vector<FrameNumber> Result;
-  auto Add = [&](FrameNumber Frame) { Result.push_back(Frame); };
-  TracePages(Cache->reader()).visitFrames(First, Last, Add);
-  E->History->visitChanged(E->Checkpoint, First, Last, Add);
-  for (const ReplayFrame *Frame : E->Memory.dirtyFrames())
-    if (Frame->Number >= First && Frame->Number <= Last)
-      Add(Frame->Number);
-  llvm::sort(Result);
-  Result.erase(llvm::unique(Result), Result.end());
-  return Result;
-}
-
 Error StateCursor::read(uint64_t Address, MutableArrayRef<uint8_t> Into) {
   uint8_t Page[PageSize];
   while (!Into.empty()) {
@@ -191,6 +177,12 @@ StateCache::~StateCache() {
   Idle.clear();
   Histories.clear();
   Recent.clear();
+}
+
+const ChunkSummaries &StateCache::chunkSummaries() {
+  std::call_once(SummariesOnce,
+                 [this] { Summaries.emplace(Reader.pageChunks()); });
+  return *Summaries;
 }
 
 Expected<std::shared_ptr<BlockHistory>> StateCache::history(BlockNumber N) {

@@ -7,6 +7,7 @@
 #ifndef CHRONICLE_QUERY_STATECACHE_H
 #define CHRONICLE_QUERY_STATECACHE_H
 
+#include "query/ChunkSummaries.h"
 #include "query/MapAt.h"
 #include "query/StateHistory.h"
 #include "query/ThreadHistory.h"
@@ -40,8 +41,6 @@ public:
   /// Memory now, page by page, without keeping what replay does not need.
   llvm::Error read(uint64_t Address, llvm::MutableArrayRef<uint8_t> Into);
   llvm::Error readFrame(FrameNumber Frame, uint8_t *Page);
-  /// Frames from First to Last that may be other than zero now, in order.
-  std::vector<FrameNumber> framesBetween(FrameNumber First, FrameNumber Last);
 
 private:
   friend class StateCache;
@@ -66,6 +65,8 @@ public:
   const ExitTable &exits() const { return Exits; }
   const MapHistory &maps() const { return Maps; }
   const ThreadHistory &threads() const { return Threads; }
+  /// Made when first asked for.
+  const ChunkSummaries &chunkSummaries();
 
   /// The block, decoded.
   llvm::Expected<std::shared_ptr<const Block>> block(BlockNumber N);
@@ -98,6 +99,8 @@ private:
   ProgramCache Programs;
   MapHistory Maps;
   ThreadHistory Threads;
+  std::once_flag SummariesOnce;
+  std::optional<ChunkSummaries> Summaries;
   std::atomic<uint64_t> Total = 0;
   std::mutex Lock;
   /// Latest last.

@@ -119,14 +119,6 @@ Expected<bool> BlockHistory::readFrame(FrameNumber Frame, size_t I,
   return Existed;
 }
 
-void BlockHistory::visitChanged(size_t I, FrameNumber First, FrameNumber Last,
-                                function_ref<void(FrameNumber)> Visit) const {
-  for (size_t C = 1; C <= I; ++C)
-    for (const auto &Item : checkpoint(C).Changes)
-      if (Item.first >= First && Item.first <= Last)
-        Visit(Item.first);
-}
-
 Expected<bool> HistoryPages::readFrame(FrameNumber Frame, BlockNumber N,
                                        uint8_t *Page) {
   if (N != History->block().Number)
@@ -137,9 +129,6 @@ Expected<bool> HistoryPages::readFrame(FrameNumber Frame, BlockNumber N,
 void HistoryPages::visitFrames(FrameNumber First, FrameNumber Last,
                                function_ref<void(FrameNumber)> Visit) {
   Fallback.visitFrames(First, Last, Visit);
-  // A page that is mapped, written and unmapped within the block is not in any
-  // page chunk.
-  History->visitChanged(Start, First, Last, Visit);
 }
 
 } // namespace chronicle

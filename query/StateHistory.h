@@ -61,10 +61,6 @@ public:
   llvm::Expected<bool> readFrame(FrameNumber Frame, size_t I, uint8_t *Page,
                                  bool Keep);
 
-  /// Frames from First to Last that a checkpoint up to I has as changed.
-  void visitChanged(size_t I, FrameNumber First, FrameNumber Last,
-                    llvm::function_ref<void(FrameNumber)> Visit) const;
-
   uint64_t bytes() const { return Bytes; }
 
 private:

@@ -22,9 +22,18 @@ void TracePages::visitFrames(FrameNumber First, FrameNumber Last,
   ArrayRef<PageChunkEntry> Chunks = Trace.pageChunks();
   auto It = partition_point(
       Chunks, [&](const PageChunkEntry &E) { return E.Frame < First; });
-  for (; It != Chunks.end() && It->Frame <= Last; ++It)
-    if (It == Chunks.begin() || std::prev(It)->Frame != It->Frame)
-      Visit(It->Frame);
+  while (It != Chunks.end() && It->Frame <= Last) {
+    const FrameNumber Frame = It->Frame;
+    Visit(Frame);
+    // Most frames have a few chunks, some have thousands.
+    auto IsBehind = [&](const PageChunkEntry &E) { return E.Frame <= Frame; };
+    size_t Step = 1;
+    while (Step < size_t(Chunks.end() - It) && IsBehind(It[Step]))
+      Step *= 2;
+    It = std::partition_point(It + Step / 2,
+                              It + std::min<size_t>(Step, Chunks.end() - It),
+                              IsBehind);
+  }
 }
 
 void mapSharedObjects(const TraceReader &Trace, BlockNumber N,

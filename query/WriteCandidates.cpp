@@ -8,13 +8,6 @@ using namespace llvm;
 
 namespace chronicle {
 
-bool WatchedFrames::Frame::covers(const uint64_t Written[GranuleWords]) const {
-  for (unsigned W = 0; W < GranuleWords; ++W)
-    if (Granules[W] & Written[W])
-      return true;
-  return false;
-}
-
 /// The granules of the range in a page.
 static void granulesOf(AddressRange Range, uint64_t Page,
                        uint64_t Granules[GranuleWords]) {
@@ -38,8 +31,7 @@ void WatchedFrames::add(const TraceReader &Reader, uint64_t FirstPage,
 }
 
 WatchedFrames::WatchedFrames(const TraceReader &Reader, const MapHistory &Maps,
-                             AddressRange Range)
-    : Range(Range), Mappings(Maps.changesIn(Range)) {
+                             AddressRange Range) {
   const uint64_t FirstPage = Range.First / PageSize,
                  LastPage = Range.Last / PageSize;
   add(Reader, FirstPage, LastPage, FirstPage, Range, 0, ~BlockNumber(0));
@@ -66,12 +58,6 @@ bool WatchedFrames::movesIn(BlockNumber N) const {
 
 bool WatchedFrames::covers(FrameNumber Number, BlockNumber N,
                            const uint64_t Written[GranuleWords]) const {
-  // A private one may be in no page chunk.
-  if (Number >= Range.First / PageSize && Number <= Range.Last / PageSize) {
-    Frame F{Number, {}, 0, 0};
-    granulesOf(Range, Number, F.Granules);
-    return F.covers(Written);
-  }
   auto It = partition_point(Frames,
                             [&](const Frame &F) { return F.Number < Number; });
   for (; It != Frames.end() && It->Number == Number; ++It)
@@ -81,10 +67,12 @@ bool WatchedFrames::covers(FrameNumber Number, BlockNumber N,
 }
 
 WriteCandidates::WriteCandidates(const TraceReader &Reader,
+                                 const ChunkSummaries &Summaries,
                                  const WatchedFrames &Watched,
                                  BlockNumber First, BlockNumber Last,
                                  bool Backward)
-    : Reader(Reader), Backward(Backward), Queue(Later{Backward}) {
+    : Reader(Reader), Summaries(Summaries), Backward(Backward),
+      Queue(Later{Backward}) {
   for (const WatchedFrames::Frame &F : Watched.frames()) {
     Place P;
     P.Frame = &F;
@@ -99,22 +87,23 @@ WriteCandidates::WriteCandidates(const TraceReader &Reader,
         All, [&](const PageChunkEntry &E) { return E.First <= P.Last; });
     if (From >= To)
       continue;
-    P.Chunks = ArrayRef<PageChunkEntry>(From, To);
+    P.Chunk = From - Reader.pageChunks().begin();
+    P.EndChunk = To - Reader.pageChunks().begin();
     Places.push_back(std::move(P));
   }
   for (size_t I = 0; I < Places.size(); ++I)
     enqueue(I);
-  for (BlockNumber N : Watched.mappings())
+  for (BlockNumber N : Watched.moves())
     if (N >= First && N <= Last)
-      Mappings.push_back(N);
+      Moves.push_back(N);
   // If page chunks do not say what the last block wrote, it may be anything.
   const BlockNumber End = Reader.blocks().size() - 1;
   if (Last >= End && First <= End &&
       (Reader.blocks()[End].Kinds & uint64_t(1) << CH_EV_STORED) &&
-      (Mappings.empty() || Mappings.back() != End))
-    Mappings.push_back(End);
+      (Moves.empty() || Moves.back() != End))
+    Moves.push_back(End);
   if (!Backward)
-    std::reverse(Mappings.begin(), Mappings.end());
+    std::reverse(Moves.begin(), Moves.end());
 }
 
 /// A chunk that is not looked into stands in the queue as what it may have at
@@ -125,21 +114,22 @@ void WriteCandidates::enqueue(size_t I) {
     Queue.push({P.Blocks.back(), I});
     return;
   }
-  while (!P.Chunks.empty()) {
-    const PageChunkEntry &E = Backward ? P.Chunks.back() : P.Chunks.front();
-    if (P.Frame->covers(E.Granules)) {
-      Queue.push(
-          {Backward ? std::min(E.Last, P.Last) : std::max(E.First, P.First),
-           I});
-      return;
-    }
-    P.Chunks = Backward ? P.Chunks.drop_back() : P.Chunks.drop_front();
-  }
+  const uint64_t *Wanted = P.Frame->Granules;
+  if (Backward)
+    P.EndChunk = Summaries.previous(P.Chunk, P.EndChunk, Wanted);
+  else
+    P.Chunk = Summaries.next(P.Chunk, P.EndChunk, Wanted);
+  if (P.Chunk == P.EndChunk)
+    return;
+  ArrayRef<PageChunkEntry> All = Reader.pageChunks();
+  Queue.push({Backward ? std::min(All[P.EndChunk - 1].Last, P.Last)
+                       : std::max(All[P.Chunk].First, P.First),
+              I});
 }
 
 Error WriteCandidates::open(Place &P) {
-  const PageChunkEntry &E = Backward ? P.Chunks.back() : P.Chunks.front();
-  P.Chunks = Backward ? P.Chunks.drop_back() : P.Chunks.drop_front();
+  const PageChunkEntry &E =
+      Reader.pageChunks()[Backward ? --P.EndChunk : P.Chunk++];
   Expected<PageChunk> Chunk = Reader.readPageChunk(E);
   if (!Chunk)
     return Chunk.takeError();
@@ -157,15 +147,15 @@ Error WriteCandidates::open(Place &P) {
 
 Expected<std::optional<BlockNumber>> WriteCandidates::next() {
   auto IsNew = [&](BlockNumber N) { return !Previous || N != *Previous; };
-  while (!Queue.empty() || !Mappings.empty()) {
-    const bool MappingIsNext =
-        !Mappings.empty() &&
-        (Queue.empty() || (Backward ? Mappings.back() >= Queue.top().Block
-                                    : Mappings.back() <= Queue.top().Block));
+  while (!Queue.empty() || !Moves.empty()) {
+    const bool MoveIsNext =
+        !Moves.empty() &&
+        (Queue.empty() || (Backward ? Moves.back() >= Queue.top().Block
+                                    : Moves.back() <= Queue.top().Block));
     BlockNumber Found;
-    if (MappingIsNext) {
-      Found = Mappings.back();
-      Mappings.pop_back();
+    if (MoveIsNext) {
+      Found = Moves.back();
+      Moves.pop_back();
     } else {
       Item Top = Queue.top();
       Queue.pop();

@@ -7,8 +7,8 @@
 #ifndef CHRONICLE_QUERY_WRITECANDIDATES_H
 #define CHRONICLE_QUERY_WRITECANDIDATES_H
 
+#include "query/ChunkSummaries.h"
 #include "query/MapAt.h"
-#include "llvm/ADT/DenseMap.h"
 #include <queue>
 
 namespace chronicle {
@@ -22,7 +22,9 @@ public:
     uint64_t Granules[GranuleWords];
     /// In which blocks the range stands for it.
     BlockNumber Since, Until;
-    bool covers(const uint64_t Written[GranuleWords]) const;
+    bool covers(const uint64_t Written[GranuleWords]) const {
+      return intersect(Granules, Written);
+    }
   };
   WatchedFrames(const TraceReader &Reader, const MapHistory &Maps,
                 AddressRange Range);
@@ -31,28 +33,27 @@ public:
   /// Whether block N writes these granules of the frame, as far as watched.
   bool covers(FrameNumber Number, BlockNumber N,
               const uint64_t Written[GranuleWords]) const;
-  /// Blocks in which shared memory comes to the range or goes, sorted.
+  /// Blocks in which shared memory comes to the range or goes, sorted: what is
+  /// seen there changes, though nobody may have written anything.
+  llvm::ArrayRef<BlockNumber> moves() const { return Moves; }
   bool movesIn(BlockNumber N) const;
-  /// Blocks in which anything is mapped or unmapped there, sorted. A page that
-  /// is mapped, written and unmapped within one block is in no page chunk.
-  llvm::ArrayRef<BlockNumber> mappings() const { return Mappings; }
 
 private:
   void add(const TraceReader &Reader, uint64_t FirstPage, uint64_t LastPage,
            FrameNumber First, AddressRange Range, BlockNumber Since,
            BlockNumber Until);
-  const AddressRange Range;
   std::vector<Frame> Frames; ///< sorted by number
-  std::vector<BlockNumber> Moves, Mappings;
+  std::vector<BlockNumber> Moves;
 };
 
-/// Blocks in order, each once. Costs a look at the chunks' summaries, and one
-/// page chunk where they say yes.
+/// Blocks in order, each once. Costs a search in the chunks' summaries for each
+/// frame, and one page chunk where they say yes.
 class WriteCandidates {
 public:
   /// Blocks from First to Last, from the end if Backward.
-  WriteCandidates(const TraceReader &Reader, const WatchedFrames &Watched,
-                  BlockNumber First, BlockNumber Last, bool Backward);
+  WriteCandidates(const TraceReader &Reader, const ChunkSummaries &Summaries,
+                  const WatchedFrames &Watched, BlockNumber First,
+                  BlockNumber Last, bool Backward);
   llvm::Expected<std::optional<BlockNumber>> next();
 
 private:
@@ -60,7 +61,7 @@ private:
   /// one last.
   struct Place {
     const WatchedFrames::Frame *Frame;
-    llvm::ArrayRef<PageChunkEntry> Chunks; ///< not yet looked into
+    size_t Chunk, EndChunk; ///< not yet looked into
     std::vector<BlockNumber> Blocks;
     BlockNumber First, Last;
   };
@@ -79,10 +80,11 @@ private:
   llvm::Error open(Place &P);
 
   const TraceReader &Reader;
+  const ChunkSummaries &Summaries;
   const bool Backward;
   std::vector<Place> Places;
   std::priority_queue<Item, std::vector<Item>, Later> Queue;
-  std::vector<BlockNumber> Mappings; ///< and untold stores; the next one last
+  std::vector<BlockNumber> Moves; ///< and untold stores; the next one last
   std::optional<BlockNumber> Previous;
 };
 

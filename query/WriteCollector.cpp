@@ -61,13 +61,8 @@ void StoreWrites::store(uint32_t Instruction, uint64_t Address, uint32_t Size,
   const BlockReplayer &Replayer = Cursor.replayer();
   const uint32_t Superblock =
       Cache.exits().superblock(Cursor.block().Symbols[Replayer.executions()]);
-  // An interpreter that goes on inside a superblock says 0 until it has passed
-  // the instruction at which it had stopped.
-  const Timestamp Start = Replayer.superblockStart();
-  Instruction =
-      std::max(Instruction, static_cast<uint32_t>(Replayer.time() - Start));
   Write W;
-  W.Time = Start + Instruction;
+  W.Time = Replayer.superblockStart() + Instruction;
   W.Thread = Replayer.thread();
   W.By = Writer::Instruction;
   // It is running, so it is there.
@@ -317,7 +312,9 @@ Error EventWrites::mapping(uint64_t Address, uint64_t Length, uint32_t Thread,
     for (uint64_t Page = First; Page <= Last; ++Page)
       Pages.push_back(Page);
   } else {
-    Pages = Cursor.framesBetween(First, Last);
+    TracePages(Cache.reader()).visitFrames(First, Last, [&](FrameNumber F) {
+      Pages.push_back(F);
+    });
   }
   for (uint64_t Page : Pages)
     if (Error E = VisitPage(Page * PageSize))

@@ -172,7 +172,8 @@ Error findWrites(StateCache &Cache, AddressRange Range, TimeRange When,
   const BlockNumber Last = Reader.blockAt(When.Last);
 
   const WatchedFrames Watched(Reader, Cache.maps(), Range);
-  WriteCandidates Candidates(Reader, Watched, First, Last, Backward);
+  WriteCandidates Candidates(Reader, Cache.chunkSummaries(), Watched, First,
+                             Last, Backward);
   while (true) {
     if (Cancel && Cancel->Cancelled)
       return Error::success();

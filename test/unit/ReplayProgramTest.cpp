@@ -599,6 +599,35 @@ TEST_F(RandomPrograms, TellTheObserverEveryStore) {
   EXPECT_GT(Stored, 1000u);
 }
 
+// Which instruction stores does not depend on where a program was stopped.
+TEST_F(RandomPrograms, SayWhichInstructionStores) {
+  struct Observer : StoreObserver {
+    std::vector<std::pair<uint32_t, uint64_t>> Stores;
+    void store(uint32_t Instruction, uint64_t At, uint32_t, const uint8_t *,
+               const uint8_t *) override {
+      Stores.emplace_back(Instruction, At);
+    }
+  };
+  size_t Late = 0;
+  for (uint64_t Seed = 0; Seed < 300; ++Seed) {
+    SmallVector<uint8_t, 0> Definition = Generator(Seed).generate();
+    auto Exact = ReplayProgram::create(Definition, ProgramForm::Exact);
+    ASSERT_TRUE(bool(Exact)) << toString(Exact.takeError());
+    reset(Seed);
+    Observer Straight;
+    Machine->run(**Exact, Interpreter::NoStop, &Straight);
+    reset(Seed);
+    Observer Stepped;
+    uint32_t Result = Machine->run(**Exact, 0, &Stepped);
+    for (uint32_t I = 1; Result == Interpreter::Stopped; ++I)
+      Result = Machine->resume(I, &Stepped);
+    EXPECT_EQ(Straight.Stores, Stepped.Stores) << "seed " << Seed;
+    for (auto [Instruction, At] : Stepped.Stores)
+      Late += Instruction > 0;
+  }
+  EXPECT_GT(Late, 100u);
+}
+
 // A dead PUT, a narrowing and a widening cost nothing.
 TEST(ReplayProgram, DropsWhatNobodySees) {
   ProgramWriter W(0x1000);

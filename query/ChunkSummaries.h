@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Which page chunks may write which granules, as a tree over the table of
+/// chunks.
+
+#ifndef CHRONICLE_QUERY_CHUNKSUMMARIES_H
+#define CHRONICLE_QUERY_CHUNKSUMMARIES_H
+
+#include "trace-format/FileFormat.h"
+#include "trace-format/TraceData.h"
+#include <array>
+
+namespace chronicle {
+
+/// Whether any granule is in both.
+inline bool intersect(const uint64_t A[GranuleWords],
+                      const uint64_t B[GranuleWords]) {
+  uint64_t Both = 0;
+  for (unsigned W = 0; W < GranuleWords; ++W)
+    Both |= A[W] & B[W];
+  return Both != 0;
+}
+
+/// Making it costs one pass over the chunks and about 4 bytes each; a search
+/// the logarithm of the chunks it covers, however many of them do not write the
+/// granules asked for.
+class ChunkSummaries {
+public:
+  /// The chunks as in the directory, sorted by frame and time.
+  explicit ChunkSummaries(llvm::ArrayRef<PageChunkEntry> Chunks);
+
+  /// The first of the chunks [First, End) that may write one of the granules,
+  /// or End.
+  size_t next(size_t First, size_t End,
+              const uint64_t Granules[GranuleWords]) const;
+  /// One past the last of them, or First.
+  size_t previous(size_t First, size_t End,
+                  const uint64_t Granules[GranuleWords]) const;
+
+private:
+  static constexpr unsigned Fanout = 16;
+  using Granules = std::array<uint64_t, GranuleWords>;
+  const uint64_t *summary(unsigned Level, size_t Index) const {
+    return Level ? Levels[Level - 1][Index].data() : Chunks[Index].Granules;
+  }
+
+  llvm::ArrayRef<PageChunkEntry> Chunks;
+  /// Each entry is the union of 16 of the level below; the lowest one of 16
+  /// chunks. Those of two frames may share an entry, which then says too much.
+  std::vector<std::vector<Granules>> Levels;
+};
+
+} // namespace chronicle
+
+#endif

@@ -90,9 +90,13 @@ void DatabaseBuilder::flushActivations() {
 
 void DatabaseBuilder::flushExecutions() {
   BlockNumber First = Executed.first();
+  if (First == nextBlock())
+    return;
+  for (uint32_t Superblock : Executed.superblocks())
+    ExecutedIn.ran(Superblock, ExecutionPieces);
+  ++ExecutionPieces;
   ByteWriter Bytes = Executed.take(nextBlock());
-  if (!Bytes.empty())
-    append(PieceType::Executions, First, Bytes);
+  append(PieceType::Executions, First, Bytes);
 }
 
 void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
@@ -156,7 +160,8 @@ void DatabaseBuilder::checkpoint() {
   flushActivations();
   flushExecutions();
   // What end and directory would take, generously.
-  Writer->setReserve((1 << 20) + 64 * Sum.Blocks + 100 * Pages.chunkCount());
+  Writer->setReserve((1 << 20) + 64 * Sum.Blocks + 100 * Pages.chunkCount() +
+                     12 * ExecutedIn.runs());
   appendJson(
       PieceType::Checkpoint, Sum.Blocks,
       json::Object{{"blocks", Sum.Blocks}, {"instructions", Sum.Instructions}});
@@ -180,6 +185,10 @@ Error DatabaseBuilder::complete(json::Object End, const Totals &T,
   for (const OtherRecord &R : Others)
     if (R.Number < Pieces || &R == &Others.back())
       Out.addPiece({R.Type, Writer->offsetOf(R.Number), R.Key});
+  // It may name pieces that are not in the trace, if some could not be written.
+  if (ExecutionIndex.empty())
+    ExecutionIndex = ExecutedIn.take(ExecutionPieces);
+  Out.setExecutionIndex(ExecutionIndex.data());
   ByteWriter Bytes;
   Out.encode(Bytes, T.Instructions, T.Executions);
   return Writer->close(Writer->append(PieceType::Directory, 0, Bytes.take()));

@@ -92,6 +92,9 @@ private:
   ByteWriter Definitions, Timeline;
   ActivationsWriter Activations;
   ExecutionsWriter Executed;
+  ExecutionsWriter ExecutedIn; ///< pieces of the above, not blocks
+  uint64_t ExecutionPieces = 0;
+  ByteWriter ExecutionIndex; ///< of the whole trace, once it is complete
   uint64_t FirstDefinition = 0, FirstTimelineBlock = 0;
 };
 

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/ExecutionSearch.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
 namespace chronicle {
+
+/// Where superblocks ran, of the Count blocks or pieces from First on.
+static BitVector ranIn(const ExecutionRange &Runs,
+                       ArrayRef<uint32_t> Superblocks, BlockNumber First,
+                       size_t Count) {
+  BitVector Result(static_cast<unsigned>(Count));
+  for (uint32_t Id : Superblocks)
+    for (const ExecutionRun &R : Runs.of(Id))
+      if (R.First - First < Count)
+        Result.set(static_cast<unsigned>(R.First - First),
+                   static_cast<unsigned>(
+                       std::min<uint64_t>(R.Last - First + 1, Count)));
+  return Result;
+}
 
 /// Calls Visit for the blocks in which code of the range ran, by the index.
 Error ExecutionSearch::visitBlocks(
@@ -27,9 +42,20 @@ Error ExecutionSearch::visitBlocks(
       Reader.blockAt(std::min(When.Last, Reader.instructions() - 1));
 
   ArrayRef<ExecutionPiece> Pieces = Reader.executionPieces();
-  std::vector<bool> Ran;
-  for (size_t I = 0; I < Pieces.size(); ++I) {
-    const ExecutionPiece &P = Pieces[Backward ? Pieces.size() - 1 - I : I];
+  Expected<const ExecutionRange *> Index = Reader.executionIndex();
+  if (!Index)
+    return Index.takeError();
+  const BitVector InPieces =
+      *Index ? ranIn(**Index, *Superblocks, 0, Pieces.size())
+             : BitVector(static_cast<unsigned>(Pieces.size()), true);
+  auto Start = [&](const BitVector &B) {
+    return Backward ? B.find_last() : B.find_first();
+  };
+  auto Next = [&](const BitVector &B, int At) {
+    return Backward ? B.find_prev(At) : B.find_next(At);
+  };
+  for (int I = Start(InPieces); I >= 0; I = Next(InPieces, I)) {
+    const ExecutionPiece &P = Pieces[I];
     if (P.Last < First || P.First > Last)
       continue;
     if (Cancel && Cancel->Cancelled)
@@ -38,17 +64,12 @@ Error ExecutionSearch::visitBlocks(
         Reader.readExecutions(P);
     if (!Runs)
       return Runs.takeError();
-    Ran.assign(P.Last - P.First + 1, false);
-    for (uint32_t Id : *Superblocks)
-      for (const ExecutionRun &R : (*Runs)->of(Id))
-        for (BlockNumber N = R.First; N <= R.Last; ++N)
-          Ran[N - P.First] = true;
-    for (size_t K = 0; K < Ran.size(); ++K) {
-      size_t At = Backward ? Ran.size() - 1 - K : K;
-      BlockNumber N = P.First + At;
-      if (!Ran[At] || N < First || N > Last)
-        continue;
-      if (Thread && !is_contained(Reader.blocks()[N].Threads, Thread))
+    const BitVector Ran =
+        ranIn(**Runs, *Superblocks, P.First, P.Last - P.First + 1);
+    for (int K = Start(Ran); K >= 0; K = Next(Ran, K)) {
+      const BlockNumber N = P.First + K;
+      if (N < First || N > Last ||
+          (Thread && !is_contained(Reader.blocks()[N].Threads, Thread)))
         continue;
       if (Cancel && Cancel->Cancelled)
         return Error::success();

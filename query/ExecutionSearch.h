@@ -13,7 +13,7 @@ namespace chronicle {
 
 /// Addresses give superblocks, superblocks give blocks by the file's index, and
 /// a block's sequence is walked, not replayed. Costs a look into the index for
-/// every thousand blocks, and reading each block that has an answer.
+/// the thousand blocks around an answer, and reading each block that has one.
 class ExecutionSearch {
 public:
   ExecutionSearch(StateCache &States, const CodeTable &Code)

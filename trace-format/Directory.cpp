@@ -60,6 +60,9 @@ void DirectoryWriter::encode(ByteWriter &Out, Timestamp Instructions,
   Out.u8(TotalsSection);
   Out.v(Totals.size());
   Out.bytes(Totals.data());
+  Out.u8(ExecutionIndexSection);
+  Out.v(ExecutionIndex.size());
+  Out.bytes(ExecutionIndex.data());
 }
 
 static void decodeBlocks(ByteReader R, Directory &D) {
@@ -124,7 +127,8 @@ Expected<Directory> decodeDirectory(ArrayRef<uint8_t> Raw) {
   uint64_t Blocks = 0;
   while (Sound && !R.atEnd()) {
     uint8_t Id = R.u8();
-    ByteReader Section(R.bytes(R.v()));
+    const ArrayRef<uint8_t> Bytes = R.bytes(R.v());
+    ByteReader Section(Bytes);
     if (R.failed())
       break;
     switch (Id) {
@@ -142,6 +146,9 @@ Expected<Directory> decodeDirectory(ArrayRef<uint8_t> Raw) {
       Blocks = Section.v();
       D.Executions = Section.v();
       HasTotals = !Section.failed();
+      break;
+    case ExecutionIndexSection:
+      D.ExecutionIndex = Bytes.vec();
       break;
     }
   }

@@ -3,13 +3,15 @@
 /// \file
 /// The tables at the end of the file that find everything else.
 ///
-///   directory := section*              1 blocks, 2 page chunks, 3 pieces, 4
-///   totals blocks := count:v (offset:z first-timestamp:v kinds:v threads:v
-///   thread:v*)* chunks := count:v (frame:v first-block:v last-block:v offset:z
-///   index:v
-///             summary)*                sorted by frame, then first block
-///   pieces := count:v (type:u8 offset:v key:v)*
-///   totals := instructions:v blocks:v executions:v
+///   directory  := section*     1 blocks, 2 page chunks, 3 pieces, 4 totals,
+///                              5 executions
+///   blocks     := count:v (offset:z first-timestamp:v kinds:v threads:v
+///                          thread:v*)*
+///   chunks     := count:v (frame:v first-block:v last-block:v offset:z index:v
+///                          summary)*       sorted by frame, then first block
+///   pieces     := count:v (type:u8 offset:v key:v)*
+///   totals     := instructions:v blocks:v executions:v
+///   executions := as in ExecutionFormat.h, of executions pieces, not of blocks
 ///
 /// offset, first-timestamp and frame are deltas to the previous entry.
 
@@ -34,6 +36,8 @@ struct Directory {
   std::vector<BlockEntry> Blocks;
   std::vector<PageChunkEntry> Chunks; ///< sorted by frame, then first block
   std::vector<OtherPiece> Pieces;     ///< in the order of the file
+  /// Which superblock ran in which executions piece, encoded; empty: not known.
+  std::vector<uint8_t> ExecutionIndex;
   Timestamp Instructions = 0;
   uint64_t Executions = 0;
 };
@@ -45,11 +49,14 @@ public:
   void addBlock(const BlockEntry &Entry);
   void addChunk(const PageChunkEntry &Entry);
   void addPiece(const OtherPiece &Entry);
+  void setExecutionIndex(llvm::ArrayRef<uint8_t> Bytes) {
+    ExecutionIndex.bytes(Bytes);
+  }
   void encode(ByteWriter &Out, Timestamp Instructions,
               uint64_t Executions) const;
 
 private:
-  ByteWriter Blocks, Chunks, Pieces;
+  ByteWriter Blocks, Chunks, Pieces, ExecutionIndex;
   uint64_t BlockCount = 0, ChunkCount = 0, PieceCount = 0;
   uint64_t BlockOffset = 0, BlockFirst = 0, ChunkFrame = 0, ChunkOffset = 0,
            PieceOffset = 0;

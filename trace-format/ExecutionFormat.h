@@ -9,6 +9,9 @@
 /// Superblocks are sorted; id is the delta to the one before. A run is blocks
 /// in a row in which it ran; gap is counted from first-block, then from the end
 /// of the run before.
+///
+/// The directory has the same once more, with the pieces in place of blocks:
+/// which superblock ran in which of them.
 
 #ifndef CHRONICLE_TRACE_FORMAT_EXECUTIONFORMAT_H
 #define CHRONICLE_TRACE_FORMAT_EXECUTIONFORMAT_H
@@ -58,6 +61,8 @@ public:
     L.End = End;
   }
   size_t runs() const { return Closed.size() + Touched.size(); }
+  /// Those that ran since first(), in no order.
+  llvm::ArrayRef<uint32_t> superblocks() const { return Touched; }
   BlockNumber first() const { return Start; }
   /// The piece for all blocks below End, or nothing if there are none.
   ByteWriter take(BlockNumber End);

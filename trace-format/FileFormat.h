@@ -70,7 +70,8 @@ enum : uint8_t {
   BlocksSection = 1,
   ChunksSection,
   PiecesSection,
-  TotalsSection
+  TotalsSection,
+  ExecutionIndexSection
 };
 
 /// Kinds of page deltas.

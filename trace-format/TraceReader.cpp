@@ -82,6 +82,7 @@ struct TraceReader::Impl {
   std::vector<OtherPiece> ActivationPieces; ///< by key, which is not 0
   uint32_t Activations = 0;
   std::vector<ExecutionPiece> ExecutionPieces;
+  mutable std::optional<ExecutionRange> ExecutionIndex;
   mutable std::mutex Mutex;
   mutable std::vector<std::unique_ptr<SequenceScratch>> Scratch;
 
@@ -594,6 +595,19 @@ Expected<ActivationRecord> TraceReader::activation(uint32_t Number) const {
 
 ArrayRef<ExecutionPiece> TraceReader::executionPieces() const {
   return I->ExecutionPieces;
+}
+
+Expected<const ExecutionRange *> TraceReader::executionIndex() const {
+  if (I->Dir.ExecutionIndex.empty())
+    return nullptr;
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  if (!I->ExecutionIndex) {
+    Expected<ExecutionRange> Decoded = decodeExecutions(I->Dir.ExecutionIndex);
+    if (!Decoded)
+      return Decoded.takeError();
+    I->ExecutionIndex = std::move(*Decoded);
+  }
+  return &*I->ExecutionIndex;
 }
 
 Expected<std::shared_ptr<const ExecutionRange>>

@@ -74,10 +74,15 @@ public:
   readStacks(BlockNumber N) const;
   /// Activations have numbers from 1 to this.
   uint32_t activationCount() const;
-  /// Reads the piece it is in, a few thousand activations; recent ones are kept.
+  /// Reads the piece it is in, a few thousand activations; recent ones are
+  /// kept.
   llvm::Expected<ActivationRecord> activation(uint32_t Number) const;
   /// Ranges of blocks, in order, that executions() knows about.
   llvm::ArrayRef<ExecutionPiece> executionPieces() const;
+  /// Which superblocks ran in which of executionPieces(), by their places
+  /// there; some may be beyond. Null: not known, as in a trace that was cut
+  /// off. Decoded when first asked for.
+  llvm::Expected<const ExecutionRange *> executionIndex() const;
   /// Which superblocks ran in which blocks. Recent ones are kept.
   llvm::Expected<std::shared_ptr<const ExecutionRange>>
   readExecutions(const ExecutionPiece &Piece) const;

@@ -35,7 +35,6 @@ private:
     bool Looked = false, Elf = false, Executable = false;
     std::string BuildId; ///< hexadecimal, or empty
   };
-  static void readElf(Module &M, const MemoryImage &Image);
   std::vector<Module> Modules;
 };
 

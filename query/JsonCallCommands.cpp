@@ -17,42 +17,32 @@ static json::Value jsonTime(std::optional<Timestamp> T) {
 }
 
 static Expected<json::Value> callStack(JsonQuery &Q) {
-  Timestamp At = Q.Arguments.time("at");
-  if (Q.Arguments.failed())
-    return Q.Arguments.finish();
-  Expected<uint32_t> Thread = threadArgument(Q, At);
-  if (!Thread)
-    return Thread.takeError();
-  if (Error E = Q.Arguments.finish())
-    return E;
-  Expected<std::vector<Activation>> Stack = Q.T.callStack(*Thread, At);
+  Expected<ThreadMoment> M = threadMomentArgument(Q);
+  if (!M)
+    return M.takeError();
+  Expected<std::vector<Activation>> Stack = Q.T.callStack(M->Thread, M->At);
   if (!Stack)
     return Stack.takeError();
   json::Array Frames;
   for (const Activation &A : *Stack)
-    Frames.push_back(jsonActivation(Q.T, A, At));
+    Frames.push_back(jsonActivation(Q.T, A, M->At));
   return json::Object{
-      {"at", At}, {"thread", *Thread}, {"frames", std::move(Frames)}};
+      {"at", M->At}, {"thread", M->Thread}, {"frames", std::move(Frames)}};
 }
 
 /// "at", "thread" and "frame": the activation at that place of the call stack.
 static Expected<Activation> activationArgument(JsonQuery &Q) {
-  Timestamp At = Q.Arguments.time("at");
-  uint64_t Frame = Q.Arguments.number("frame", 0);
-  if (Q.Arguments.failed())
-    return Q.Arguments.finish();
-  Expected<uint32_t> Thread = threadArgument(Q, At);
-  if (!Thread)
-    return Thread.takeError();
-  if (Error E = Q.Arguments.finish())
-    return E;
-  Expected<std::vector<Activation>> Stack = Q.T.callStack(*Thread, At);
+  const uint64_t Frame = Q.Arguments.number("frame", 0);
+  Expected<ThreadMoment> M = threadMomentArgument(Q);
+  if (!M)
+    return M.takeError();
+  Expected<std::vector<Activation>> Stack = Q.T.callStack(M->Thread, M->At);
   if (!Stack)
     return Stack.takeError();
   if (Frame >= Stack->size())
     return queryError("out-of-range", "'frame' is " + Twine(Frame) +
                                           ", but the call stack at " +
-                                          Twine(At) + " has " +
+                                          Twine(M->At) + " has " +
                                           Twine(Stack->size()) + " frames");
   return (*Stack)[Frame];
 }

@@ -210,20 +210,27 @@ Expected<std::vector<CodePlace>> codeArgument(JsonQuery &Q, TimeRange When) {
   return std::vector<CodePlace>{{*Range, When}};
 }
 
-Expected<uint32_t> threadArgument(JsonQuery &Q, Timestamp T) {
-  if (!Q.Arguments.has("thread"))
-    return Q.T.threadAt(T);
-  uint64_t Thread = Q.Arguments.number("thread", 0, 1, UINT32_MAX);
-  if (Q.Arguments.failed())
-    return 0; // finish() says why
-  Expected<std::vector<ThreadInfo>> Threads = Q.T.threads(T);
+Expected<ThreadMoment> threadMomentArgument(JsonQuery &Q) {
+  const Timestamp At = Q.Arguments.time("at");
+  const bool Named = Q.Arguments.has("thread");
+  const auto Thread = static_cast<uint32_t>(
+      Named ? Q.Arguments.number("thread", 0, 1, UINT32_MAX) : 0);
+  if (Error E = Q.Arguments.finish())
+    return E;
+  if (!Named) {
+    Expected<uint32_t> Running = Q.T.threadAt(At);
+    if (!Running)
+      return Running.takeError();
+    return ThreadMoment{At, *Running};
+  }
+  Expected<std::vector<ThreadInfo>> Threads = Q.T.threads(At);
   if (!Threads)
     return Threads.takeError();
   for (const ThreadInfo &I : *Threads)
     if (I.Number == Thread)
-      return static_cast<uint32_t>(Thread);
+      return ThreadMoment{At, Thread};
   return queryError("not-found",
-                    "there is no thread " + Twine(Thread) + " at " + Twine(T));
+                    "there is no thread " + Twine(Thread) + " at " + Twine(At));
 }
 
 // ---- executions of several places ----

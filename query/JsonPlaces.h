@@ -35,8 +35,14 @@ llvm::Expected<std::vector<CodePlace>> codeArgument(JsonQuery &Q,
 llvm::Expected<std::vector<CodePlace>>
 functionEntries(JsonQuery &Q, llvm::StringRef Name, TimeRange When);
 
-/// "thread", which must be alive at T; without it the one that runs then.
-llvm::Expected<uint32_t> threadArgument(JsonQuery &Q, Timestamp T);
+struct ThreadMoment {
+  Timestamp At;
+  uint32_t Thread;
+};
+
+/// "at", and "thread", which must be alive then; without it the one that runs
+/// then. Comes after all other arguments: checks that there are no more.
+llvm::Expected<ThreadMoment> threadMomentArgument(JsonQuery &Q);
 
 /// Executions of several places, in order.
 llvm::Error mergedExecutions(const Trace &T, llvm::ArrayRef<CodePlace> Places,

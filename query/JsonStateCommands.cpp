@@ -36,21 +36,16 @@ static Expected<json::Value> info(JsonQuery &Q) {
 }
 
 static Expected<json::Value> registers(JsonQuery &Q) {
-  Timestamp At = Q.Arguments.time("at");
-  if (Q.Arguments.failed())
-    return Q.Arguments.finish();
-  Expected<uint32_t> Thread = threadArgument(Q, At);
-  if (!Thread)
-    return Thread.takeError();
-  if (Error E = Q.Arguments.finish())
-    return E;
-  Expected<Registers> R = Q.T.registers(*Thread, At);
+  Expected<ThreadMoment> M = threadMomentArgument(Q);
+  if (!M)
+    return M.takeError();
+  Expected<Registers> R = Q.T.registers(M->Thread, M->At);
   if (!R)
     return R.takeError();
-  return json::Object{{"at", At},
-                      {"thread", *Thread},
+  return json::Object{{"at", M->At},
+                      {"thread", M->Thread},
                       {"registers", jsonRegisters(*R)},
-                      {"symbol", jsonSymbol(Q.T, R->rip(), At)}};
+                      {"symbol", jsonSymbol(Q.T, R->rip(), M->At)}};
 }
 
 static Expected<json::Value> memory(JsonQuery &Q) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/ModuleHistory.h"
+#include "trace-format/ElfImage.h"
 #include "trace-format/FileFormat.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/BinaryFormat/ELF.h"
-#include "llvm/Support/MathExtras.h"
 #include <cstring>
 
 using namespace llvm;
@@ -92,67 +91,26 @@ static std::vector<Candidate> findCandidates(const TraceReader &Reader) {
   return All;
 }
 
-static std::string readBuildId(ArrayRef<uint8_t> Notes, uint64_t Align) {
-  using namespace llvm::ELF;
-  for (uint64_t At = 0; At + sizeof(Elf64_Nhdr) <= Notes.size();) {
-    Elf64_Nhdr Note;
-    std::memcpy(&Note, Notes.data() + At, sizeof(Note));
-    uint64_t Name = At + sizeof(Note);
-    uint64_t Value = alignTo(Name + Note.n_namesz, Align);
-    uint64_t End = Value + Note.n_descsz;
-    if (End > Notes.size())
-      break;
-    if (Note.n_type == NT_GNU_BUILD_ID && Note.n_namesz == 4 &&
-        !std::memcmp(Notes.data() + Name, "GNU", 4))
-      return toHex(Notes.slice(Value, Note.n_descsz), /*LowerCase=*/true);
-    At = alignTo(End, Align);
-  }
-  return "";
-}
-
 /// Fills in what the file's headers say. False: no ELF file, or its contents
 /// are not in the trace.
 static bool readHeader(const TraceReader &Reader, ModuleLoad &L) {
-  using namespace llvm::ELF;
-  auto Read = [&](uint64_t Address, void *Into, size_t Size) {
-    Error E =
-        readRecordedMemory(Reader, Address, L.Contents,
-                           MutableArrayRef(static_cast<uint8_t *>(Into), Size));
-    bool Read = !E;
-    // A damaged page chunk: the caller goes on without the header, and
-    // whoever asks for that memory hears why.
-    consumeError(std::move(E));
-    return Read;
-  };
-  Elf64_Ehdr Header;
-  if (L.Contents > Reader.blocks().size() ||
-      !Read(L.Info.Address, &Header, sizeof(Header)) || !Header.checkMagic() ||
-      Header.e_phentsize != sizeof(Elf64_Phdr))
+  if (L.Contents > Reader.blocks().size())
     return false;
-  std::vector<Elf64_Phdr> Segments(std::min<unsigned>(Header.e_phnum, 128));
-  if (!Read(L.Info.Address + Header.e_phoff, Segments.data(),
-            Segments.size() * sizeof(Elf64_Phdr)))
+  std::optional<ElfImage> Image = readElfImage(
+      L.Info.Address, [&](uint64_t Address, MutableArrayRef<uint8_t> Into) {
+        Error E = readRecordedMemory(Reader, Address, L.Contents, Into);
+        const bool Read = !E;
+        // A damaged page chunk: the caller goes on without the header, and
+        // whoever asks for that memory hears why.
+        consumeError(std::move(E));
+        return Read;
+      });
+  if (!Image)
     return false;
-  uint64_t Low = UINT64_MAX, High = 0;
-  for (const Elf64_Phdr &S : Segments)
-    if (S.p_type == PT_LOAD) {
-      Low = std::min(Low, alignDown(S.p_vaddr, PageSize));
-      High = std::max(High, S.p_vaddr + S.p_memsz);
-      if (S.p_offset < PageSize)
-        L.Bias = L.Info.Address - alignDown(S.p_vaddr, PageSize);
-    }
-  if (Low < High)
-    L.Info.Size = alignTo(High - Low, PageSize);
-  for (const Elf64_Phdr &S : Segments) {
-    if (S.p_type != PT_NOTE || S.p_filesz > 16 * PageSize)
-      continue;
-    std::vector<uint8_t> Notes(S.p_filesz);
-    if (!Read(L.Bias + S.p_vaddr, Notes.data(), Notes.size()))
-      continue;
-    std::string Id = readBuildId(Notes, S.p_align == 8 ? 8 : 4);
-    if (!Id.empty())
-      L.Info.BuildId = Id;
-  }
+  if (Image->Size)
+    L.Info.Size = Image->Size;
+  L.Info.BuildId = Image->BuildId;
+  L.Bias = Image->Bias;
   L.HeaderRead = true;
   return true;
 }

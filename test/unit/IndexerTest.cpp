@@ -342,6 +342,7 @@ TEST_F(IndexerTest, Modules) {
   Segments[0].p_memsz = 0x2345;
   Segments[1].p_type = ELF::PT_NOTE;
   Segments[1].p_offset = 0x200;
+  Segments[1].p_vaddr = 0x400200;
   Segments[1].p_filesz = 20;
   Segments[1].p_align = 4;
   std::memcpy(Image.data() + 64, Segments, sizeof(Segments));

@@ -4,13 +4,8 @@
 // verifier must tell them apart and name the place.
 
 #include "query/Verifier.h"
-#include "ProgramWriter.h"
-#include "StreamBuilder.h"
-#include "indexer/Indexer.h"
-#include "llvm/Support/FileSystem.h"
-#include "gtest/gtest.h"
+#include "CountingRun.h"
 #include <fcntl.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace chronicle;
@@ -18,109 +13,9 @@ using namespace llvm;
 
 namespace {
 
-/// What a recorder would send of a program that counts: one superblock at
-/// 0x1000, "store RAX at RBX; RBX += 8; RAX += 1", over and over.
-struct FakeRun {
-  unsigned Blocks = 40, PerBlock = 30;
-  // What goes wrong, where.
-  unsigned WrongValueIn = ~0u, WrongAddressIn = ~0u, WrongSnapshotIn = ~0u,
-           LostStoreIn = ~0u, WrongOrdinalIn = ~0u;
-  bool WrongFinalSnapshot = false, NoEnd = false;
-  std::string EndReason = "killed"; ///< without a record of the end
-};
-
-class VerifierTest : public testing::Test {
+class VerifierTest : public CountingRunTest {
 protected:
-  void SetUp() override {
-    SmallString<128> Name;
-    ASSERT_FALSE(sys::fs::createTemporaryFile("verifier-test", "db", Name));
-    Path = Name.str().str();
-  }
-  void TearDown() override { sys::fs::remove(Path); }
-
-  void record(const FakeRun &Run) {
-    RingBuilder Ring;
-    IndexerOptions O;
-    O.Path = Path;
-    O.Overwrite = true;
-    O.Run = json::Object{{"program", "/bin/test"}};
-    auto Index = Indexer::create(std::move(O), Ring.memory(), Ring.bytes());
-    ASSERT_TRUE(bool(Index)) << toString(Index.takeError());
-    std::thread Thread([&] { (*Index)->run(); });
-    send(Ring, Run);
-    if (Run.NoEnd)
-      (*Index)->recorderGone();
-    Thread.join();
-    EndInfo Info;
-    Info.Reason = Run.EndReason;
-    Expected<IndexSummary> S = (*Index)->finish(Info);
-    ASSERT_TRUE(bool(S)) << toString(S.takeError());
-  }
-
-  void send(RingBuilder &Ring, const FakeRun &Run) {
-    ProgramWriter W(0x1000);
-    W.instruction(4);
-    ProgramWriter::Value Rax = W.get(CH_I64, CH_OFFSET_RAX),
-                         Rbx = W.get(CH_I64, CH_OFFSET_RBX);
-    W.store(Rbx, Rax);
-    W.exit(
-        W.operation("CmpEQ64", {Rax, ProgramWriter::constant(CH_I64, 1000000)}),
-        0x9000);
-    W.instruction(4);
-    W.put(CH_OFFSET_RBX,
-          W.operation("Add64", {Rbx, ProgramWriter::constant(CH_I64, 8)}));
-    W.instruction(4);
-    W.put(CH_OFFSET_RAX,
-          W.operation("Add64", {Rax, ProgramWriter::constant(CH_I64, 1)}));
-    Ring.define(1, W.finish(ProgramWriter::constant(CH_I64, 0x1000)));
-    ch_ev_map Map = {};
-    Map.address = 0x100000;
-    Map.length = 0x100000;
-    Ring.event(CH_EV_MAP, Map);
-    Ring.publish(CH_CHUNK_BLOCK_END);
-
-    GuestState State{};
-    auto Word = [&](uint32_t Offset, uint64_t Value) {
-      storeValue(State.data() + Offset, Value);
-    };
-    uint64_t Rip = 0x1000, Count = 3, Address = 0x100004;
-    for (unsigned Block = 1; Block <= Run.Blocks; ++Block) {
-      Word(CH_OFFSET_RIP, Rip);
-      Word(CH_OFFSET_RAX, Count);
-      Word(CH_OFFSET_RBX, Address);
-      Word(CH_OFFSET_CC_OP, Run.WrongSnapshotIn <= Block);
-      Ring.event(CH_EV_SNAPSHOT, ch_ev_snapshot{1, 0}, State);
-      Ring.event(CH_EV_RESUME, ch_ev_thread{1, 0});
-      for (unsigned I = 0; I < Run.PerBlock; ++I) {
-        const bool Here = I == 7;
-        Ring.execute(1, Here && Run.WrongOrdinalIn == Block ? 1 : 2);
-        uint64_t At = Address, Value = Count;
-        if (Here && Run.WrongValueIn == Block)
-          Value += 1000;
-        if (Here && Run.WrongAddressIn == Block)
-          At += 0x20000;
-        if (Here && Run.LostStoreIn == Block)
-          At = 0x170000; // somewhere that replay does not write
-        Ring.slot(At, Value);
-        Address += 8;
-        ++Count;
-      }
-      if (Block < Run.Blocks)
-        Ring.publish(CH_CHUNK_BLOCK_END);
-    }
-    if (Run.NoEnd) {
-      Ring.publish(CH_CHUNK_BLOCK_END);
-      Ring.die();
-      return;
-    }
-    Word(CH_OFFSET_RAX, Count + Run.WrongFinalSnapshot);
-    Word(CH_OFFSET_RBX, Address);
-    Ring.event(CH_EV_SNAPSHOT, ch_ev_snapshot{1, 0}, State);
-    Ring.event(CH_EV_END, ch_ev_end{CH_END_EXIT, 0});
-    Ring.publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
-  }
-
-  VerifyReport verify(const FakeRun &Run, unsigned Threads = 2) {
+  VerifyReport verify(const CountingRun &Run, unsigned Threads = 2) {
     record(Run);
     if (HasFatalFailure())
       return VerifyReport();
@@ -146,13 +41,11 @@ protected:
     }
     EXPECT_TRUE(Found) << All;
   }
-
-  std::string Path;
 };
 
 TEST_F(VerifierTest, PassesWhatIsRight) {
   for (unsigned Threads : {1u, 2u, 3u}) {
-    VerifyReport R = verify(FakeRun(), Threads);
+    VerifyReport R = verify(CountingRun(), Threads);
     EXPECT_TRUE(R.clean()) << R.MismatchCount << R.Incomplete;
     EXPECT_EQ(R.Instructions, 40u * 30 * 3);
     EXPECT_EQ(R.Blocks, 41u);
@@ -163,20 +56,20 @@ TEST_F(VerifierTest, PassesWhatIsRight) {
 }
 
 TEST_F(VerifierTest, FindsAWrongValue) {
-  FakeRun Run;
+  CountingRun Run;
   Run.WrongValueIn = 25;
   // The store's upper half lies in the next granule, so this one is odd.
   expectOnly(verify(Run), 25, "recorded");
 }
 
 TEST_F(VerifierTest, FindsAWrongAddress) {
-  FakeRun Run;
+  CountingRun Run;
   Run.WrongAddressIn = 9;
   expectOnly(verify(Run), 9, "was written by the recorded run, not by replay");
 }
 
 TEST_F(VerifierTest, FindsAWriteThatReplayDoesNotMake) {
-  FakeRun Run;
+  CountingRun Run;
   Run.LostStoreIn = 12;
   expectOnly(verify(Run), 12,
              "memory at 0x170000 was written by the recorded "
@@ -187,7 +80,7 @@ TEST_F(VerifierTest, FindsAWrongSnapshot) {
   for (unsigned Threads : {1u, 2u}) {
     // Wherever the ranges of the workers end.
     for (unsigned Block : {2u, 20u, 21u, 22u, 40u}) {
-      FakeRun Run;
+      CountingRun Run;
       Run.WrongSnapshotIn = Block;
       VerifyReport R = verify(Run, Threads);
       expectOnly(R, Block - 1, "CC_OP is 0x0, recorded 0x1");
@@ -197,13 +90,13 @@ TEST_F(VerifierTest, FindsAWrongSnapshot) {
 }
 
 TEST_F(VerifierTest, FindsAWrongLastSnapshot) {
-  FakeRun Run;
+  CountingRun Run;
   Run.WrongFinalSnapshot = true;
   expectOnly(verify(Run), 40, "thread 1: RAX is");
 }
 
 TEST_F(VerifierTest, FindsAWrongExit) {
-  FakeRun Run;
+  CountingRun Run;
   Run.WrongOrdinalIn = 30;
   VerifyReport R = verify(Run);
   expectOnly(R, 30, "left by exit 2, in the recorded run by 1");
@@ -212,7 +105,7 @@ TEST_F(VerifierTest, FindsAWrongExit) {
 }
 
 TEST_F(VerifierTest, GoesOnAfterABlockItCannotRead) {
-  FakeRun Run;
+  CountingRun Run;
   record(Run);
   uint64_t Offset = 0;
   {
@@ -241,7 +134,7 @@ TEST_F(VerifierTest, GoesOnAfterABlockItCannotRead) {
 }
 
 TEST_F(VerifierTest, ARunThatWasKilledIsWhole) {
-  FakeRun Run;
+  CountingRun Run;
   Run.NoEnd = true;
   VerifyReport R = verify(Run);
   EXPECT_EQ(R.Instructions, 40u * 30 * 3);
@@ -250,7 +143,7 @@ TEST_F(VerifierTest, ARunThatWasKilledIsWhole) {
 
 // Otherwise what the recorder lost at the end would pass for a clean run.
 TEST_F(VerifierTest, ARunThatExitedMustSaySoItself) {
-  FakeRun Run;
+  CountingRun Run;
   Run.NoEnd = true;
   Run.EndReason = "exit";
   VerifyReport R = verify(Run);
@@ -283,7 +176,7 @@ TEST_F(VerifierTest, GivesUpPagesWhenTheyAreTooMany) {
 }
 
 TEST_F(VerifierTest, KeepsAsManyMismatchesAsAsked) {
-  FakeRun Run;
+  CountingRun Run;
   Run.WrongValueIn = 3;
   Run.WrongFinalSnapshot = true;
   record(Run);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/ChunkSummaries.h"
+#include <algorithm>
 
 using namespace llvm;
 

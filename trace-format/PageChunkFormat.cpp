@@ -94,48 +94,61 @@ void PageChunkWriter::encode(ByteWriter &Out) const {
   Out.bytes(Body.data().drop_front(BaseSize));
 }
 
-Expected<PageChunk> decodePageChunk(ByteReader &R) {
-  PageChunk C;
-  C.Frame = R.v();
-  C.First = R.v();
-  uint8_t Base = R.u8();
+PageChunkReader::PageChunkReader(ByteReader &R) : R(R) {
+  Frame = R.v();
+  First = Block = R.v();
+  const uint8_t Base = R.u8();
   if (Base == 1)
-    C.Image = R.bytes(PageSize);
-  uint64_t Count = R.v();
+    Image = R.bytes(PageSize);
+  Left = R.v();
   // Every delta takes two bytes at least.
-  if (R.failed() || Base > 1 || Count > R.left() / 2)
-    return createStringError("a damaged page chunk");
-  C.Deltas.reserve(Count);
-  BlockNumber Block = C.First;
-  for (; Count; --Count) {
-    PageDelta &D = C.Deltas.emplace_back();
-    Block += R.v();
-    D.Block = Block;
-    D.Kind = R.u8();
-    std::fill(D.Granules, D.Granules + GranuleWords, 0);
-    switch (D.Kind) {
-    case GranulesDelta: {
-      decodeGranules(R, D.Granules);
-      unsigned Granules = 0, Changed = 0;
-      for (uint64_t Word : D.Granules)
-        Granules += popcount(Word);
-      D.Masks = R.bytes(Granules);
-      for (uint8_t Mask : D.Masks)
-        Changed += popcount(Mask);
-      D.Bytes = R.bytes(Changed);
-      break;
-    }
-    case ZeroDelta:
-      break;
-    case ImageDelta:
-      D.Bytes = R.bytes(PageSize);
-      break;
-    default:
-      R.fail();
-    }
-    if (R.failed())
-      return createStringError("a damaged page chunk");
+  if (Base > 1 || Left > R.left() / 2)
+    R.fail();
+}
+
+bool PageChunkReader::next(PageDelta &D) {
+  if (!Left || R.failed())
+    return false;
+  --Left;
+  D.Block = Block += R.v();
+  D.Kind = R.u8();
+  D.Masks = D.Bytes = {};
+  switch (D.Kind) {
+  case GranulesDelta: {
+    decodeGranules(R, D.Granules);
+    unsigned Granules = 0, Changed = 0;
+    for (uint64_t Word : D.Granules)
+      Granules += popcount(Word);
+    D.Masks = R.bytes(Granules);
+    for (uint8_t Mask : D.Masks)
+      Changed += popcount(Mask);
+    D.Bytes = R.bytes(Changed);
+    break;
   }
+  case ZeroDelta:
+  case ImageDelta:
+    std::fill(D.Granules, D.Granules + GranuleWords, 0);
+    if (D.Kind == ImageDelta)
+      D.Bytes = R.bytes(PageSize);
+    break;
+  default:
+    R.fail();
+  }
+  return !R.failed();
+}
+
+Expected<PageChunk> decodePageChunk(ByteReader &R) {
+  PageChunkReader Reader(R);
+  PageChunk C;
+  C.Frame = Reader.frame();
+  C.First = Reader.first();
+  C.Image = Reader.image();
+  if (!R.failed())
+    C.Deltas.reserve(Reader.deltasLeft());
+  for (PageDelta D; Reader.next(D);)
+    C.Deltas.push_back(D);
+  if (R.failed())
+    return createStringError("a damaged page chunk");
   return C;
 }
 

@@ -63,7 +63,28 @@ private:
   ByteWriter Body; ///< the image, if any, then the deltas
 };
 
-/// Decodes the next chunk of a pages piece; it points into the reader's bytes.
+/// Goes through a chunk, one delta after the other; all of it points into the
+/// reader's bytes. What is damaged makes the reader fail.
+class PageChunkReader {
+public:
+  /// The reader is at the chunk; after the last delta it is behind it.
+  explicit PageChunkReader(ByteReader &R);
+  FrameNumber frame() const { return Frame; }
+  BlockNumber first() const { return First; }
+  llvm::ArrayRef<uint8_t> image() const { return Image; }
+  uint64_t deltasLeft() const { return Left; }
+  /// False: there are no more.
+  bool next(PageDelta &D);
+
+private:
+  ByteReader &R;
+  FrameNumber Frame;
+  BlockNumber First, Block;
+  llvm::ArrayRef<uint8_t> Image;
+  uint64_t Left;
+};
+
+/// Decodes the next chunk of a pages piece.
 llvm::Expected<PageChunk> decodePageChunk(ByteReader &R);
 /// Applies one delta to a page of 4096 bytes.
 void applyDelta(const PageDelta &Delta, uint8_t *Page);

@@ -22,10 +22,11 @@ using namespace llvm;
 namespace chronicle {
 
 namespace {
-/// A pages piece with all its chunks decoded.
+/// A decompressed pages piece, and where its chunks begin.
 struct PagesPiece {
   std::shared_ptr<const uint8_t[]> Storage;
-  std::vector<PageChunk> Chunks;
+  ArrayRef<uint8_t> Bytes;
+  std::vector<uint32_t> Starts;
 };
 
 /// Decoded things by a number, the most recent of each slot.
@@ -98,9 +99,8 @@ struct TraceReader::Impl {
   activationsAt(const OtherPiece &Piece) const;
   void forget();
   Expected<std::shared_ptr<const PagesPiece>> pagesAt(uint64_t Offset) const;
-  Expected<const PageChunk *>
-  chunkOf(const PageChunkEntry &Entry,
-          std::shared_ptr<const PagesPiece> &Piece) const;
+  Expected<std::shared_ptr<const PagesPiece>>
+  pagesOf(const PageChunkEntry &Entry, ByteReader &AtChunk) const;
 };
 
 Expected<json::Object> TraceReader::Impl::readJson(uint64_t Offset,
@@ -471,40 +471,48 @@ TraceReader::Impl::pagesAt(uint64_t Offset) const {
     return Raw.takeError();
   PagesPiece Result;
   Result.Storage = std::shared_ptr<const uint8_t[]>(std::move(*Raw));
-  ByteReader R(ArrayRef(Result.Storage.get(), P->RawSize));
-  for (uint64_t Count = R.v(); Count; --Count) {
-    Expected<PageChunk> C = decodePageChunk(R);
-    if (!C)
-      return C.takeError();
-    C->Storage = Result.Storage;
-    Result.Chunks.push_back(std::move(*C));
+  Result.Bytes = ArrayRef(Result.Storage.get(), P->RawSize);
+  ByteReader R(Result.Bytes);
+  for (uint64_t Count = R.v(); Count && !R.failed(); --Count) {
+    Result.Starts.push_back(static_cast<uint32_t>(P->RawSize - R.left()));
+    PageChunkReader Chunk(R);
+    for (PageDelta D; Chunk.next(D);)
+      ;
   }
+  if (R.failed())
+    return createStringError("at offset %" PRIu64 ": a damaged page chunk",
+                             Offset);
   return PagesCache.add(Offset, std::move(Result));
 }
 
-Expected<const PageChunk *>
-TraceReader::Impl::chunkOf(const PageChunkEntry &Entry,
-                           std::shared_ptr<const PagesPiece> &Piece) const {
+/// The piece, and a reader at the start of the chunk.
+Expected<std::shared_ptr<const PagesPiece>>
+TraceReader::Impl::pagesOf(const PageChunkEntry &Entry,
+                           ByteReader &AtChunk) const {
   auto Pages = pagesAt(Entry.Offset);
   if (!Pages)
     return Pages.takeError();
-  Piece = *Pages;
-  if (Entry.Index >= Piece->Chunks.size() ||
-      Piece->Chunks[Entry.Index].Frame != Entry.Frame ||
-      Piece->Chunks[Entry.Index].First != Entry.First)
-    return createStringError("at offset %" PRIu64
-                             ": not the pages the directory says",
-                             Entry.Offset);
-  return &Piece->Chunks[Entry.Index];
+  if (Entry.Index < (*Pages)->Starts.size()) {
+    AtChunk =
+        ByteReader((*Pages)->Bytes.drop_front((*Pages)->Starts[Entry.Index]));
+    ByteReader Head = AtChunk;
+    if (Head.v() == Entry.Frame && Head.v() == Entry.First)
+      return Pages;
+  }
+  return createStringError(
+      "at offset %" PRIu64 ": not the pages the directory says", Entry.Offset);
 }
 
 Expected<PageChunk>
 TraceReader::readPageChunk(const PageChunkEntry &Entry) const {
-  std::shared_ptr<const PagesPiece> Piece;
-  Expected<const PageChunk *> C = I->chunkOf(Entry, Piece);
-  if (!C)
-    return C.takeError();
-  return **C;
+  ByteReader R;
+  auto Pages = I->pagesOf(Entry, R);
+  if (!Pages)
+    return Pages.takeError();
+  Expected<PageChunk> C = decodePageChunk(R);
+  if (C)
+    C->Storage = (*Pages)->Storage;
+  return C;
 }
 
 Error TraceReader::readFrame(FrameNumber Frame, BlockNumber N,
@@ -515,17 +523,15 @@ Error TraceReader::readFrame(FrameNumber Frame, BlockNumber N,
   std::memset(Page, 0, PageSize);
   if (It == Chunks.begin())
     return Error::success();
-  std::shared_ptr<const PagesPiece> Piece;
-  Expected<const PageChunk *> C = I->chunkOf(*std::prev(It), Piece);
-  if (!C)
-    return C.takeError();
-  if (!(*C)->Image.empty())
-    std::memcpy(Page, (*C)->Image.data(), PageSize);
-  for (const PageDelta &D : (*C)->Deltas) {
-    if (D.Block >= N)
-      break;
+  ByteReader R;
+  auto Pages = I->pagesOf(*std::prev(It), R);
+  if (!Pages)
+    return Pages.takeError();
+  PageChunkReader Chunk(R);
+  if (!Chunk.image().empty())
+    std::memcpy(Page, Chunk.image().data(), PageSize);
+  for (PageDelta D; Chunk.next(D) && D.Block < N;)
     applyDelta(D, Page);
-  }
   return Error::success();
 }
 

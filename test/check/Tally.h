@@ -10,6 +10,7 @@
 #include "query/Trace.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 #include <mutex>
 
 namespace chronicle {

@@ -5,6 +5,7 @@
 
 #include "query/StateCache.h"
 #include "CountingRun.h"
+#include "llvm/Support/raw_ostream.h"
 #include <random>
 
 using namespace chronicle;

@@ -155,9 +155,9 @@ TEST_F(VerifierTest, ARunThatExitedMustSaySoItself) {
 // With no memory at all every block starts from the trace's pages, and nothing
 // is missed.
 TEST_F(VerifierTest, GivesUpPagesWhenTheyAreTooMany) {
-  FakeRun Right, Wrong;
+  CountingRun Right, Wrong;
   Wrong.WrongValueIn = 25;
-  for (const FakeRun &Run : {Right, Wrong}) {
+  for (const CountingRun &Run : {Right, Wrong}) {
     VerifyReport Unlimited = verify(Run);
     EXPECT_EQ(Unlimited.MemoryResets, 0u);
     auto Trace = TraceReader::open(Path);

@@ -53,6 +53,10 @@ void DirectoryWriter::encode(ByteWriter &Out, Timestamp Instructions,
   Section(BlocksSection, BlockCount, Blocks);
   Section(ChunksSection, ChunkCount, Chunks);
   Section(PiecesSection, PieceCount, Pieces);
+  Out.u8(ExecutionIndexSection);
+  Out.v(ExecutionIndex.size());
+  Out.bytes(ExecutionIndex.data());
+  // Last, so that no directory without its end is taken for a whole one.
   ByteWriter Totals;
   Totals.v(Instructions);
   Totals.v(BlockCount);
@@ -60,9 +64,6 @@ void DirectoryWriter::encode(ByteWriter &Out, Timestamp Instructions,
   Out.u8(TotalsSection);
   Out.v(Totals.size());
   Out.bytes(Totals.data());
-  Out.u8(ExecutionIndexSection);
-  Out.v(ExecutionIndex.size());
-  Out.bytes(ExecutionIndex.data());
 }
 
 static void decodeBlocks(ByteReader R, Directory &D) {

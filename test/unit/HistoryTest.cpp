@@ -9,6 +9,7 @@
 #include "query/MapAt.h"
 #include "query/ThreadHistory.h"
 #include "trace-format/GuestState.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 #include <map>
@@ -76,7 +77,7 @@ protected:
   void startThread() {
     Recorded = true;
     const uint32_t Number = uint32_t(Threads.size()) + 1;
-    ModelThread T{Number == 1 ? 0 : 1, 1000 + Number, Now, std::nullopt};
+    ModelThread T{Number == 1 ? 0u : 1u, 1000 + Number, Now, std::nullopt};
     Ring.event(CH_EV_THREAD_START,
                ch_ev_thread_start{Number, T.Parent, T.OsThread});
     Threads.push_back(T);

@@ -421,6 +421,7 @@ TEST(Directory, Bytes) {
   W.addChunk(C);
   W.addPiece({PieceType::Run, 64, 0});
   W.addPiece({PieceType::End, 300, 0});
+  W.setExecutionIndex({0, 1, 1, 1, 0, 1});
   ByteWriter Out;
   W.encode(Out, 400, 50);
   ByteVector Expected{1, 13, 2,    0xc8, 1,  0, 8,    0,    0x47, 0xac, 2,
@@ -428,7 +429,8 @@ TEST(Directory, Bytes) {
                       2, 16, 1,    5,    1,  2, 0x90, 3,    3,    2,    0xff,
                       0, 0,  0,    0,    0,  0, 0,                   // chunks
                       3, 8,  2,    1,    64, 0, 7,    0xec, 1,    0, // pieces
-                      4, 4,  0x90, 3,    2,  50};                    // totals
+                      5, 6,  0,    1,    1,  1, 0,    1, // executions
+                      4, 4,  0x90, 3,    2,  50};        // totals
   EXPECT_EQ(bytes(Out.data()), Expected);
   auto D = decodeDirectory(Out.data());
   ASSERT_TRUE(bool(D));
@@ -443,6 +445,7 @@ TEST(Directory, Bytes) {
   EXPECT_EQ(D->Pieces[1].Offset, 300u);
   EXPECT_EQ(D->Instructions, 400u);
   EXPECT_EQ(D->Executions, 50u);
+  EXPECT_EQ(D->ExecutionIndex, (std::vector<uint8_t>{0, 1, 1, 1, 0, 1}));
   for (size_t Size = 0; Size < Out.size(); ++Size)
     EXPECT_TRUE(
         errorToBool(decodeDirectory(Out.data().take_front(Size)).takeError()))

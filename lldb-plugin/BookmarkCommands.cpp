@@ -106,6 +106,7 @@ ArrayRef<CommandSpec> bookmarkCommands() {
       {.Name = "bookmarks",
        .Run = bookmarks,
        .Help = "List the bookmarks of this trace.",
+       .Examples = "  chronicle bookmarks\n",
        .Options = ListOptions,
        .MostWords = 0},
   };

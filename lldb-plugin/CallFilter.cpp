@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/CallFilter.h"
+#include "lldb-plugin/Values.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -107,11 +108,9 @@ Expected<bool> CallFilter::wants(lldb::SBFrame Frame) const {
     return All;
   lldb::SBValue V = Frame.EvaluateExpression(Expression.c_str());
   if (V.GetError().Fail()) {
-    const char *Why = V.GetError().GetCString();
     return createStringError(
         formatv("cannot evaluate '{0}' at a call of {1}: {2}", Expression,
-                Frame.GetDisplayFunctionName(),
-                StringRef(Why ? Why : "no reason given").trim()));
+                Frame.GetDisplayFunctionName(), errorText(V.GetError())));
   }
   lldb::SBError Failed;
   bool Result = V.GetValueAsUnsigned(Failed) != 0;

@@ -371,7 +371,9 @@ std::vector<std::string> completions(const CommandSpec &Spec,
     case Completes::Function:
       return asLldb(Debugger, "breakpoint set --name " + Last);
     case Completes::Expression:
-      return asLldb(Debugger, "frame variable " + Last);
+      All = asLldb(Debugger, "frame variable " + Last);
+      append_range(All, asLldb(Debugger, "target variable " + Last));
+      return All;
     case Completes::Location:
       All = asLldb(Debugger, "breakpoint set --name " + Last);
       append_range(All, asLldb(Debugger, "breakpoint set --file " + Last));

@@ -3,8 +3,8 @@
 /// \file
 /// last-exec, next-exec, executions.
 
-#include "lldb-plugin/Command.h"
 #include "lldb-plugin/Describe.h"
+#include "lldb-plugin/Values.h"
 
 using namespace llvm;
 
@@ -45,6 +45,26 @@ static Expected<json::Object> requestFor(CommandCall &Call) {
   return Request;
 }
 
+/// Where to stop for an execution: of a function's first instruction where a
+/// breakpoint on it would, since before that its variables are not there yet.
+static Expected<Timestamp> stopFor(LoadedTrace &Loaded, const json::Object &X) {
+  CallMoment Entered;
+  Entered.Entry = X.getInteger("time").value_or(0);
+  Entered.Thread = uint32_t(X.getInteger("thread").value_or(0));
+  (void)X.getString("pc").value_or("").getAsInteger(0, Entered.Function);
+  lldb::SBTarget Target = Loaded.process().GetTarget();
+  lldb::SBFunction F =
+      Target.ResolveLoadAddress(Entered.Function).GetFunction();
+  if (!F.IsValid() ||
+      F.GetStartAddress().GetLoadAddress(Target) != Entered.Function)
+    return Entered.Entry;
+  Expected<std::optional<Timestamp>> Ready =
+      afterPrologue(Loaded.trace(), Entered, F.GetPrologueByteSize());
+  if (!Ready)
+    return Ready.takeError();
+  return Ready->value_or(Entered.Entry);
+}
+
 static Error oneExecution(CommandCall &Call, bool Backward) {
   Expected<std::shared_ptr<LoadedTrace>> L = Call.loaded();
   if (!L)
@@ -54,32 +74,50 @@ static Error oneExecution(CommandCall &Call, bool Backward) {
     return Request.takeError();
   const Trace &T = (*L)->trace();
   Timestamp Here = (*L)->position().Time;
+  bool IsFunction = Request->get("function");
   // What runs now is neither before nor after.
-  (*Request)["at"] = Backward ? Here : std::min(Here + 1, T.instructions());
-  Expected<json::Value> Answer = Call.ask(
-      T, Backward ? "last-execution" : "next-execution", std::move(*Request));
-  if (!Answer)
-    return Answer.takeError();
-  const json::Object *X = Answer->getAsObject();
-  if (!X)
-    return createStringError(
-        formatv("{0} does not run {1} time {2}",
-                Call.text().empty() ? "this instruction" : Call.text(),
-                Backward ? "before" : "after", Here));
-  Timestamp Time = X->getInteger("time").value_or(0);
-  uint32_t Thread = uint32_t(X->getInteger("thread").value_or(0));
+  Timestamp At = Backward ? Here : std::min(Here + 1, T.instructions());
+  Timestamp Time = 0, Stop = 0;
+  json::Value Found = nullptr;
+  do {
+    json::Object Part = *Request;
+    Part["at"] = At;
+    Expected<json::Value> Answer = Call.ask(
+        T, Backward ? "last-execution" : "next-execution", std::move(Part));
+    if (!Answer)
+      return Answer.takeError();
+    Found = std::move(*Answer);
+    const json::Object *X = Found.getAsObject();
+    if (!X)
+      return createStringError(
+          formatv("{0} does not run {1} time {2}",
+                  Call.text().empty() ? "this instruction" : Call.text(),
+                  Backward ? "before" : "after", Here));
+    Time = Stop = At = X->getInteger("time").value_or(0);
+    if (IsFunction) {
+      Expected<Timestamp> Ready = stopFor(**L, *X);
+      if (!Ready)
+        return Ready.takeError();
+      Stop = *Ready;
+    }
+    // The call that we are in, and whose entry is behind us, is the present
+    // one.
+  } while (Backward && Stop >= Here);
+  json::Object &X = *Found.getAsObject();
+  uint32_t Thread = uint32_t(X.getInteger("thread").value_or(0));
   if (Call.has("no-jump")) {
     if (Call.json())
-      Call.printJson(std::move(*Answer));
+      Call.printJson(std::move(Found));
     else
       Call.print(formatv("time {0}, thread {1}: {2} {3}\n", Time, Thread,
-                         X->getString("pc").value_or(""),
-                         placeOf(X->get("symbol")))
+                         X.getString("pc").value_or(""),
+                         placeOf(X.get("symbol")))
                      .str());
     return Error::success();
   }
-  Call.jump(**L, Time, Thread, formatv("execution at time {0}", Time),
-            std::move(*Answer));
+  X["stopped-at"] = Stop;
+  Call.jump(**L, Stop, Thread, formatv("execution at time {0}", Time),
+            std::move(Found));
   return Error::success();
 }
 

@@ -32,6 +32,17 @@ PRIVATE_MEMBER(InlinedDepth, lldb_private::StackFrameList, uint32_t,
 PRIVATE_MEMBER(InlinedPc, lldb_private::StackFrameList, addr_t,
                m_current_inlined_pc);
 
+/// As PRIVATE_MEMBER, where the type cannot be named either.
+static bool isInterrupted(lldb_private::CommandInterpreter &Interpreter);
+template <auto State> struct CommandState {
+  friend bool isInterrupted(lldb_private::CommandInterpreter &Interpreter) {
+    auto Now = (Interpreter.*State).load();
+    return Now == decltype(Now)::eInterrupted;
+  }
+};
+template struct CommandState<
+    &lldb_private::CommandInterpreter::m_command_state>;
+
 namespace chronicle::internals {
 
 bool matches() {
@@ -68,6 +79,12 @@ bool addProcessTraceLoad(SBCommandInterpreter Interpreter) {
   if (Takes.size() == 1 && Takes[0].size() == 1)
     Takes[0][0].arg_type = eArgTypeFilename;
   return Trace->LoadSubCommand("load", Load);
+}
+
+bool commandInterrupted(SBCommandInterpreter Interpreter) {
+  if (!matches())
+    return Interpreter.WasInterrupted();
+  return isInterrupted(*(Interpreter.*memberOf(InterpreterPointer())));
 }
 
 void resetDirection(SBProcess Process) {

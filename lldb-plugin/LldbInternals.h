@@ -17,6 +17,9 @@ bool matches();
 /// Makes `process trace load` another name for `chronicle load`, which must be
 /// there already, and lets it complete file names. False: could not.
 bool addProcessTraceLoad(lldb::SBCommandInterpreter Interpreter);
+/// Whether Ctrl-C was pressed while the present command runs. Any thread may
+/// ask; LLDB itself tells only the one that runs the command.
+bool commandInterrupted(lldb::SBCommandInterpreter Interpreter);
 /// After a reverse continue LLDB goes on in that direction, whatever it is
 /// asked to do next. This ends that.
 void resetDirection(lldb::SBProcess Process);

@@ -11,12 +11,24 @@ namespace chronicle {
 
 // ---- text ----
 
+std::string errorText(lldb::SBError E) {
+  const char *Text = E.GetCString();
+  StringRef All = StringRef(Text ? Text : "").trim();
+  // Of a compiler's page of text, what is wrong: "error: <user expression
+  // 0>:1:1: use of ...".
+  size_t At = All.find("error: <user expression");
+  if (At == StringRef::npos)
+    return All.str();
+  StringRef Line = All.substr(At).split('\n').first;
+  return Line.split(">:").second.split(": ").second.str();
+}
+
 std::string valueText(lldb::SBValue Value) {
   // Members of members of members are enough for a line.
   constexpr unsigned MostMembers = 8, MostDepth = 3;
   auto Text = [&](auto &&Self, lldb::SBValue V, unsigned Depth) -> std::string {
     if (V.GetError().Fail())
-      return std::string("<") + V.GetError().GetCString() + ">";
+      return "<" + errorText(V.GetError()) + ">";
     const char *Plain = V.GetValue(), *Summary = V.GetSummary();
     if (Plain || Summary)
       return std::string(Plain ? Plain : "") + (Plain && Summary ? " " : "") +
@@ -111,9 +123,7 @@ static Expected<lldb::SBValue> evaluate(CommandCall &Call, StringRef Name) {
   lldb::SBValue Value = Frame.GetValueForVariablePath(Text.c_str());
   if (Value.IsValid() && Value.GetError().Success())
     return Value;
-  std::string First;
-  if (const char *Why = Value.GetError().GetCString())
-    First = Why;
+  std::string First = errorText(Value.GetError());
   // A variable that is there but has no place gains nothing by compiling its
   // name.
   lldb::SBValue Variable = Frame.FindVariable(Text.c_str());
@@ -124,10 +134,8 @@ static Expected<lldb::SBValue> evaluate(CommandCall &Call, StringRef Name) {
                       Text.c_str());
     if (Value.IsValid() && Value.GetError().Success())
       return Value;
-    const char *Why = Value.GetError().GetCString();
-    return createStringError(
-        formatv("'{0}' means nothing here: {1}", Name,
-                StringRef(Why ? Why : "no such variable").trim()));
+    return createStringError(formatv("'{0}' means nothing here: {1}", Name,
+                                     errorText(Value.GetError())));
   }
   return createStringError(
       formatv("'{0}' has no place at this moment ({1}): the compiler optimised "
@@ -228,6 +236,22 @@ std::string parametersText(ArrayRef<Parameter> Parameters) {
   return Text;
 }
 
+Expected<std::optional<Timestamp>>
+afterPrologue(const Trace &T, const CallMoment &Call, uint64_t Prologue) {
+  if (!Prologue)
+    return Call.Entry;
+  std::optional<Timestamp> Ready;
+  uint64_t Pc = Call.Function + Prologue;
+  if (Error E = T.executions(
+          {Pc, Pc}, {Call.Entry, Call.Return.value_or(T.instructions())},
+          Call.Thread, /*Backward=*/false, [&](const Execution &X) {
+            Ready = X.Time;
+            return false;
+          }))
+    return E;
+  return Ready;
+}
+
 Expected<CallReader> CallReader::make(LoadedTrace &Loaded) {
   Expected<Scout *> There = Scout::of(Loaded);
   if (!There)
@@ -260,20 +284,13 @@ CallReader::enter(const CallMoment &Call) {
     return F.takeError();
   if (!(*F)->Known)
     return std::nullopt;
-  std::optional<Timestamp> Ready;
-  if (!(*F)->Prologue)
-    Ready = Call.Entry;
-  else if (Error E = T.executions(
-               {Call.Function + (*F)->Prologue, Call.Function + (*F)->Prologue},
-               {Call.Entry, Call.Return.value_or(T.instructions())},
-               Call.Thread, /*Backward=*/false, [&](const Execution &X) {
-                 Ready = X.Time;
-                 return false;
-               }))
-    return E;
+  Expected<std::optional<Timestamp>> Ready =
+      afterPrologue(T, Call, (*F)->Prologue);
   if (!Ready)
+    return Ready.takeError();
+  if (!*Ready)
     return std::nullopt;
-  if (Error E = There.go(*Ready, Call.Thread))
+  if (Error E = There.go(**Ready, Call.Thread))
     return E;
   lldb::SBThread Thread = There.thread();
   for (uint32_t I = 0, N = Thread.GetNumFrames(); I < N; ++I) {

@@ -12,6 +12,9 @@
 
 namespace chronicle {
 
+/// What LLDB says is wrong.
+std::string errorText(lldb::SBError E);
+
 /// Memory that a command is about.
 struct Watched {
   std::string Name; ///< the expression, or the address
@@ -44,6 +47,12 @@ struct CallMoment {
   uint32_t Thread = 0;
   uint64_t Function = 0; ///< its first instruction
 };
+
+/// When the call is where a breakpoint on its function stops: past the
+/// prologue, which has so many bytes, where debug info tells the truth about
+/// variables. Nothing: it did not get there.
+llvm::Expected<std::optional<Timestamp>>
+afterPrologue(const Trace &T, const CallMoment &Call, uint64_t Prologue);
 
 struct Parameter {
   std::string Name, Type, Value;

@@ -59,6 +59,24 @@ static Expected<bool> describe(CallReader &Reader, CallFilter &Filter,
   return true;
 }
 
+/// A C++ name without the list of types at its end: the parameters come with
+/// their values.
+static StringRef withoutArguments(StringRef Name) {
+  size_t Close = Name.rfind(')');
+  if (Close == StringRef::npos)
+    return Name;
+  unsigned Depth = 0;
+  for (size_t I = Close + 1; I-- > 0;) {
+    Depth += Name[I] == ')';
+    Depth -= Name[I] == '(';
+    if (Depth)
+      continue;
+    StringRef Bare = Name.take_front(I);
+    return Bare.ends_with("operator") ? Name : Bare;
+  }
+  return Name;
+}
+
 static StringRef functionName(const json::Object &Call) {
   const json::Object *Symbol = Call.getObject("symbol");
   if (!Symbol)
@@ -68,9 +86,7 @@ static StringRef functionName(const json::Object &Call) {
     if (const json::Object *Last =
             Outer->empty() ? nullptr : Outer->back().getAsObject())
       Symbol = Last;
-  StringRef Name = Symbol->getString("function").value_or("?");
-  // The parameters come with their values.
-  return Name.take_until([](char C) { return C == '('; });
+  return withoutArguments(Symbol->getString("function").value_or("?"));
 }
 
 /// "transfer(From=1, To=2)"; without debug info the first registers.

@@ -2,6 +2,7 @@
 #include "lldb-plugin/Command.h"
 #include "lldb-plugin/Bookmarks.h"
 #include "lldb-plugin/LldbCompletion.h"
+#include "lldb-plugin/LldbInternals.h"
 #include "query/JsonAnswers.h"
 #include "query/JsonCommands.h"
 #include "llvm/ADT/StringExtras.h"
@@ -147,13 +148,19 @@ bool CommandCall::interruptibly(StringRef Title,
     std::string What = Title.str();
     lldb::SBProgress Progress(What.c_str(), "Ctrl-C ends it", Debugger);
     while (Over.wait_for(20ms) != std::future_status::ready)
-      if (Debugger.InterruptRequested())
+      if (interrupted())
         Cancel.Cancelled = true;
   });
   Work(Cancel);
   Done.set_value();
   Watcher.join();
   return Cancel.Cancelled;
+}
+
+bool CommandCall::interrupted() {
+  // LLDB tells of its own requests to any thread, of Ctrl-C only to this one.
+  return Debugger.InterruptRequested() ||
+         internals::commandInterrupted(Debugger.GetCommandInterpreter());
 }
 
 void cut(json::Array &List, size_t Count) {
@@ -371,9 +378,7 @@ std::vector<std::string> completions(const CommandSpec &Spec,
     case Completes::Function:
       return asLldb(Debugger, "breakpoint set --name " + Last);
     case Completes::Expression:
-      All = asLldb(Debugger, "frame variable " + Last);
-      append_range(All, asLldb(Debugger, "target variable " + Last));
-      return All;
+      return asLldb(Debugger, "frame variable " + Last);
     case Completes::Location:
       All = asLldb(Debugger, "breakpoint set --name " + Last);
       append_range(All, asLldb(Debugger, "breakpoint set --file " + Last));

@@ -101,11 +101,10 @@ public:
   bool interruptibly(llvm::StringRef Title,
                      llvm::function_ref<void(const Cancellation &)> Work);
   /// Whether Ctrl-C was pressed, between pieces of work that are short.
-  bool interrupted() { return Debugger.InterruptRequested(); }
+  bool interrupted();
 
   /// Asks the engine one of the questions of docs/query.md, interruptibly.
-  /// Found is called with each result of a search; false: no
-  /// more are wanted.
+  /// Found is called with each result of a search; false: no more are wanted.
   /// \returns the answer, or how the search ended: {"count", "more"}, and
   /// "interrupted" if it was. A question that is no search, interrupted, is an
   /// error.

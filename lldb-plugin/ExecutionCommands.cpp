@@ -59,7 +59,7 @@ static Expected<Timestamp> stopFor(LoadedTrace &Loaded, const json::Object &X) {
       F.GetStartAddress().GetLoadAddress(Target) != Entered.Function)
     return Entered.Entry;
   Expected<std::optional<Timestamp>> Ready =
-      afterPrologue(Loaded.trace(), Entered, F.GetPrologueByteSize());
+      afterPrologue(Loaded.trace(), Entered, prologueOf(F));
   if (!Ready)
     return Ready.takeError();
   return Ready->value_or(Entered.Entry);

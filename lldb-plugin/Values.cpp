@@ -112,8 +112,9 @@ static Error notInMemory(StringRef Name, lldb::SBValue Value) {
         "that sets it",
         Name, Place));
   return createStringError(
-      formatv("'{0}' is computed, not in memory, so nothing writes it: give a "
-              "variable, a member or *pointer",
+      formatv("'{0}' has no address of its own, so nothing writes it: give a "
+              "variable, a member or *pointer; for a bit-field, the structure "
+              "it is in",
               Name));
 }
 
@@ -168,14 +169,18 @@ Expected<Watched> watchedMemory(CommandCall &Call, LoadedTrace &Loaded) {
       return Value.takeError();
     *Address = Value->GetLoadAddress();
     *Size = Value->GetByteSize();
-    if (*Address == LLDB_INVALID_ADDRESS || !*Size)
+    // Of a variable in a register LLDB gives the value for its address.
+    StringRef Place = Value->GetLocation() ? Value->GetLocation() : "";
+    bool InRegister = Value->GetValueType() != lldb::eValueTypeConstResult &&
+                      !Place.starts_with("0x");
+    if (*Address == LLDB_INVALID_ADDRESS || !*Size || InRegister)
       return notInMemory(Result.Name, *Value);
     Result.Type = Value->GetType();
     // Of a bit-field the address and the type are not the whole truth.
     lldb::SBTarget Target = Loaded.process().GetTarget();
-    lldb::SBAddress Place(*Address, Target);
+    lldb::SBAddress There(*Address, Target);
     lldb::SBValue Again =
-        Target.CreateValueFromAddress("value", Place, Result.Type);
+        Target.CreateValueFromAddress("value", There, Result.Type);
     if (valueText(Again) != valueText(*Value))
       Result.Type = lldb::SBType();
   }
@@ -236,6 +241,19 @@ std::string parametersText(ArrayRef<Parameter> Parameters) {
   return Text;
 }
 
+uint64_t prologueOf(lldb::SBFunction F) {
+  if (uint64_t Size = F.GetPrologueByteSize())
+    return Size;
+  // The first row of the line table is the prologue.
+  lldb::SBLineEntry First = F.GetStartAddress().GetLineEntry();
+  if (!First.IsValid())
+    return 0;
+  uint64_t Start = F.GetStartAddress().GetFileAddress();
+  uint64_t End = First.GetEndAddress().GetFileAddress();
+  return End > Start && End < F.GetEndAddress().GetFileAddress() ? End - Start
+                                                                 : 0;
+}
+
 Expected<std::optional<Timestamp>>
 afterPrologue(const Trace &T, const CallMoment &Call, uint64_t Prologue) {
   if (!Prologue)
@@ -271,7 +289,7 @@ Expected<CallReader::Function *> CallReader::function(const CallMoment &Call) {
   if (F.IsValid() &&
       F.GetStartAddress().GetLoadAddress(Target) == Call.Function) {
     It->second.Known = true;
-    It->second.Prologue = F.GetPrologueByteSize();
+    It->second.Prologue = prologueOf(F);
     It->second.Result = F.GetType().GetFunctionReturnType();
   }
   return &It->second;

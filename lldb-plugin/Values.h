@@ -48,6 +48,10 @@ struct CallMoment {
   uint64_t Function = 0; ///< its first instruction
 };
 
+/// How many bytes come before the code of the function's body. LLDB finds none
+/// where all of it is on one line of source; this does.
+uint64_t prologueOf(lldb::SBFunction F);
+
 /// When the call is where a breakpoint on its function stops: past the
 /// prologue, which has so many bytes, where debug info tells the truth about
 /// variables. Nothing: it did not get there.

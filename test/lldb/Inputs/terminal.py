@@ -9,7 +9,7 @@ import tempfile
 import time
 
 trace = sys.argv[1]
-PATIENCE = 60  # for a machine under load; nothing waits that long if all is well
+PATIENCE = 120  # for a machine under load; nothing waits that long if all is well
 
 
 class Terminal:
@@ -78,7 +78,11 @@ try:
     terminal.wait(r"last-write")
     complete(terminal, "chronicle last-w", "chronicle last-write ")
     complete(terminal, "chronicle calls rename_acc", "chronicle calls rename_account")
-    complete(terminal, "chronicle writes Acc", "chronicle writes Accounts")
+    terminal.clear()
+    terminal.type("-l", "chronicle last-exec transfer")
+    terminal.type("Enter")
+    terminal.wait(r"stop reason = execution")
+    complete(terminal, "chronicle writes Amo", "chronicle writes Amount")
     complete(terminal, "chronicle goto cr", "chronicle goto crash")
     complete(terminal, "chronicle writes --old", "chronicle writes --oldest-first")
     complete(terminal, "chronicle writes --to st", "chronicle writes --to start")

@@ -36,8 +36,8 @@ PRIVATE_MEMBER(InlinedPc, lldb_private::StackFrameList, addr_t,
 static bool isInterrupted(lldb_private::CommandInterpreter &Interpreter);
 template <auto State> struct CommandState {
   friend bool isInterrupted(lldb_private::CommandInterpreter &Interpreter) {
-    auto Now = (Interpreter.*State).load();
-    return Now == decltype(Now)::eInterrupted;
+    using Value = decltype((Interpreter.*State).load());
+    return (Interpreter.*State).load() == Value::eInterrupted;
   }
 };
 template struct CommandState<

@@ -20,7 +20,7 @@ def gdb(setting, commands):
     return outcome, said.read_text(errors="replace")
 
 
-def gdb_record(setting, measures):
+def gdb_record(setting, measures, notes):
     """gdb steps through every instruction, so it gets one call; compared by time an instruction."""
     start, _ = gdb(setting, [])
     limit = "set record full insn-number-max unlimited"
@@ -30,10 +30,12 @@ def gdb_record(setting, measures):
         raise BenchError("gdb said: %s" % said.strip().splitlines()[-1])
     each = max(1e-9, whole.seconds - start.seconds) / int(counts[0])
     measures.add("instead/gdb-record/ns-per-instruction", each * 1e9, "ns")
+    if "Program stopped." in said:
+        notes.append("gdb record full: after %s instructions it met one that it does not know" % counts[0])
     progress("gdb record full: %s instructions at %.0f ns each" % (counts[0], each * 1e9))
 
 
-def lackey(setting, measures):
+def lackey(setting, measures, notes):
     """All memory accesses as text; only counted, not kept."""
     command = Gzip().command(setting.place, Gzip().amount(min(setting.instructions, 100e6)))
     alone = run([setting.valgrind, "--tool=none", "-q", *command])
@@ -54,7 +56,7 @@ def lackey(setting, measures):
     )
 
 
-def rr(setting, measures):
+def rr(setting, measures, notes):
     if not pathlib.Path("/sys/bus/event_source/devices/cpu").exists():
         raise BenchError("this machine offers no hardware performance counters, which rr needs")
     if not shutil.which("rr"):
@@ -68,7 +70,7 @@ def rr(setting, measures):
 def measure(setting, measures, notes):
     for name, work in (("gdb record full", gdb_record), ("lackey", lackey), ("rr", rr)):
         try:
-            work(setting, measures)
+            work(setting, measures, notes)
         except (BenchError, subprocess.SubprocessError) as error:
             progress("%s was not measured: %s" % (name, error))
-            notes.append("%s: %s" % (name, error))
+            notes.append("%s was not measured: %s" % (name, error))

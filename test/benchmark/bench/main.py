@@ -156,7 +156,7 @@ def report(setting, measures, notes, options, earlier):
         pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
     print(table.render(made))
     for note in notes:
-        print("not measured: " + note)
+        print("note: " + note)
     if earlier:
         print("\nagainst %s:" % options.compare)
         print("\n".join(compare.compare(earlier["measures"], result["measures"])))

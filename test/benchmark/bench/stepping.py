@@ -11,72 +11,70 @@ from .recording import record
 from .workloads import Map
 
 PROMPT = b"(lldb) "
-# What a step ends with: how the process stopped, then the prompt.
-STOPPED = re.compile(rb"stop reason = [\s\S]*\(lldb\) $")
 # An escape sequence of a terminal, and a carriage return.
 NOISE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\r")
 TIMEOUT = 120
+# A stop and the prompt may come in either order, and a stop has several lines: all of an answer has
+# come when nothing more does for this long. It ends with its last byte.
+SILENCE = 0.25
 
 
 class Debugger:
     """LLDB as somebody uses it: on a terminal, one command at a time."""
 
-    def __init__(self, process, terminal):
-        self.process, self.terminal = process, terminal
-        self.wait(lambda said: said.endswith(PROMPT), "start")
+    def __init__(self, terminal, starts_stopped):
+        self.terminal = terminal
+        self.answer("start", lambda said: PROMPT in said and (b"stop reason = " in said or not starts_stopped))
 
-    def wait(self, done, what):
-        """Reads until done(all that was said) is true."""
-        said = b""
+    def answer(self, what, complete):
+        """All that is said until complete(it) is true and LLDB falls silent; and when its last byte came."""
+        said, last = b"", None
         end = time.monotonic() + TIMEOUT
-        while not done(said):
-            ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
-            if not ready:
-                raise BenchError("LLDB did not answer '%s': %s" % (what, said[-500:].decode(errors="replace")))
+        while True:
+            done = complete(said)
+            ready, _, _ = select.select([self.terminal], [], [], SILENCE if done else max(0, end - time.monotonic()))
+            if not ready and done:
+                return said, last
             try:
+                if not ready:
+                    raise OSError
                 said = NOISE.sub(b"", said + os.read(self.terminal, 65536))
             except OSError:
-                raise BenchError("LLDB ended at '%s': %s" % (what, said[-500:].decode(errors="replace")))
-        return said
+                raise BenchError("LLDB gave no answer to '%s': %s" % (what, said[-500:].decode(errors="replace")))
+            last = time.monotonic()
 
     def command(self, text, stops):
-        """Types a command; returns the seconds to the next prompt and what was said. If it stops
-        the process, the prompt is the one after the stop was shown."""
-        begin = time.monotonic()
-        os.write(self.terminal, text.encode() + b"\n")
+        """Types a command; returns the seconds to the end of its answer: the prompt, and if it stops the
+        process, where."""
         echo = text.encode() + b"\n"
 
-        def done(said):
-            at = said.find(echo)
-            if at < 0:
-                return False
-            rest = said[at + len(echo) :]
-            if rest.endswith(PROMPT) and b"error:" in rest:
-                return True
-            return bool(STOPPED.search(rest)) if stops else rest.endswith(PROMPT)
+        def complete(said):
+            rest = said.partition(echo)[2]
+            return PROMPT in rest and (not stops or b"stop reason = " in rest or b"error:" in rest)
 
-        said = self.wait(done, text)
-        seconds = time.monotonic() - begin
+        begin = time.monotonic()
+        os.write(self.terminal, echo)
+        said, last = self.answer(text, complete)
         if b"error:" in said:
             raise BenchError("LLDB said to '%s': %s" % (text, said[said.find(b"error:") :].decode().splitlines()[0]))
-        return seconds, said
+        return last - begin
 
 
 class Terminal:
     """A debugger in a pseudo terminal, ended on the way out."""
 
-    def __init__(self, command):
-        self.command = command
+    def __init__(self, command, starts_stopped):
+        self.command, self.starts_stopped = command, starts_stopped
 
     def __enter__(self):
         self.ours, theirs = pty.openpty()
         environment = dict(os.environ, TERM="dumb", COLUMNS="200", LINES="50")
         options = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "env": environment}
         self.context = started(self.command, **options)
-        process = self.context.__enter__()
+        self.context.__enter__()
         os.close(theirs)
         try:
-            return Debugger(process, self.ours)
+            return Debugger(self.ours, self.starts_stopped)
         except BaseException:
             self.__exit__()
             raise
@@ -90,7 +88,7 @@ def times(debugger, prepare, step, count):
     """Seconds of each of count steps; prepare goes where they may begin."""
     for text in prepare:
         debugger.command(text, stops=True)
-    return [debugger.command(step, stops=True)[0] for _ in range(count)]
+    return [debugger.command(step, stops=True) for _ in range(count)]
 
 
 # What is compared: name, backward, forward, and whether each one starts from a breakpoint.
@@ -127,7 +125,7 @@ def measure(setting, measures):
     settings = ["settings set use-color false", "settings set auto-confirm true"]
     lldb = [setting.lldb, "--no-lldbinit", "--no-use-colors"]
     progress("steps forward in live LLDB")
-    with Terminal([*lldb, "--", binary, workload.amount(short)]) as debugger:
+    with Terminal([*lldb, "--", binary, workload.amount(short)], False) as debugger:
         for text in [*settings, BREAKPOINT]:
             debugger.command(text, stops=False)
         debugger.command("process launch", stops=True)
@@ -136,10 +134,11 @@ def measure(setting, measures):
         # Unoptimised it runs about twice the instructions.
         _, recording = record(setting, [binary, max(100, workload.amount(instructions / 2))], "steps")
         progress("steps backward in a trace of %.0f M instructions" % (recording.instructions / 1e6))
-        with Terminal([setting.chronicle, "debug", recording.trace, "--no-lldbinit", "--no-use-colors"]) as debugger:
+        opened = [setting.chronicle, "debug", recording.trace, "--no-lldbinit", "--no-use-colors"]
+        with Terminal(opened, True) as debugger:
             for text in [*settings, BREAKPOINT]:
                 debugger.command(text, stops=False)
-            debugger.command("chronicle goto %d" % (recording.instructions // 2), stops=False)
+            debugger.command("chronicle goto %d" % (recording.instructions // 2), stops=True)
             backward = [command for _, command, _, _ in STEPS]
             collect(measures, "trace" + suffix, debugger, "process continue --reverse", backward, count)
         recording.trace.unlink()

@@ -71,9 +71,14 @@ Expected<DeltaCursor::Change> DeltaCursor::change(FrameNumber Frame,
     Slot->Chunks = Trace.pageChunksOf(Frame);
   }
   Position &P = *Slot;
-  while (!P.Chunks.empty() && P.Chunks.front().Last < N) {
-    P.Chunks = P.Chunks.drop_front();
-    Bytes -= P.bytes();
+  if (!P.Chunks.empty() && P.Chunks.front().Last < N) {
+    P.Chunks = P.Chunks.drop_front(
+        partition_point(P.Chunks, [&](auto &E) { return E.Last < N; }) -
+        P.Chunks.begin());
+    if (P.Decoded) {
+      assert(Bytes >= P.bytes() && "was never counted");
+      Bytes -= P.bytes();
+    }
     P.Chunk = PageChunk();
     P.Decoded = false;
   }

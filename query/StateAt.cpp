@@ -3,6 +3,7 @@
 #include "query/StateAt.h"
 #include "query/Helpers.h"
 #include "trace-format/BlockFormat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -116,6 +117,82 @@ Expected<Registers> registersAt(StateCache &Cache, uint32_t Thread,
               Thread, T));
 }
 
+/// The frame, if block N leaves it alone: then it is the same at every moment
+/// of the block, and nothing needs to be replayed. False: it does not.
+static Expected<bool> readUnchanged(const TraceReader &Reader,
+                                    FrameNumber Frame, BlockNumber N,
+                                    uint8_t *Page) {
+  ArrayRef<PageChunkEntry> Chunks = Reader.pageChunksOf(Frame);
+  auto It = partition_point(
+      Chunks, [&](const PageChunkEntry &E) { return E.Last < N; });
+  if (It != Chunks.end() && It->First <= N) {
+    Expected<PageChunk> Chunk = Reader.readPageChunk(*It);
+    if (!Chunk)
+      return Chunk.takeError();
+    if (any_of(Chunk->Deltas, [&](const PageDelta &D) { return D.Block == N; }))
+      return false;
+  }
+  if (Error E = Reader.readFrame(Frame, N, Page))
+    return E;
+  return true;
+}
+
+namespace {
+/// Memory at a moment, page by page: replays the block only for pages that it
+/// writes.
+class MemoryReader {
+public:
+  MemoryReader(StateCache &Cache, Timestamp T)
+      : Cache(Cache), T(T), N(Cache.reader().blockAt(T)),
+        // Where shared memory is may change within the block; and page chunks
+        // may not say what a last block wrote.
+        Replays(!Cache.maps().sharedStays().empty() ||
+                Cache.reader().blocks()[N].Kinds & uint64_t(1)
+                                                       << CH_EV_STORED) {}
+
+  Error read(uint64_t Address, MutableArrayRef<uint8_t> Into) {
+    while (!Into.empty()) {
+      const uint64_t Offset = Address % PageSize;
+      const size_t Part = std::min<uint64_t>(Into.size(), PageSize - Offset);
+      if (Error E = readPart(Address, Into.take_front(Part)))
+        return E;
+      Address += Part;
+      Into = Into.drop_front(Part);
+    }
+    return Error::success();
+  }
+
+private:
+  Error readPart(uint64_t Address, MutableArrayRef<uint8_t> Into) {
+    if (!Replays) {
+      uint8_t Page[PageSize];
+      Expected<bool> Unchanged =
+          readUnchanged(Cache.reader(), Address / PageSize, N, Page);
+      if (!Unchanged)
+        return Unchanged.takeError();
+      if (*Unchanged) {
+        std::memcpy(Into.data(), Page + Address % PageSize, Into.size());
+        return Error::success();
+      }
+      Replays = true;
+    }
+    if (!Cursor) {
+      Expected<StateCursor> At = Cache.at(T);
+      if (!At)
+        return At.takeError();
+      Cursor.emplace(std::move(*At));
+    }
+    return Cursor->read(Address, Into);
+  }
+
+  StateCache &Cache;
+  const Timestamp T;
+  const BlockNumber N;
+  bool Replays; ///< from here on
+  std::optional<StateCursor> Cursor;
+};
+} // namespace
+
 Expected<MemoryContents> memoryAt(StateCache &Cache, uint64_t Address,
                                   uint64_t Length, Timestamp T) {
   constexpr uint64_t MostBytes = 1 << 30;
@@ -123,9 +200,11 @@ Expected<MemoryContents> memoryAt(StateCache &Cache, uint64_t Address,
     return createStringError(
         formatv("{0} bytes are too many at once: ask for at most {1}", Length,
                 MostBytes));
-  Expected<StateCursor> Cursor = Cache.at(T);
-  if (!Cursor)
-    return Cursor.takeError();
+  if (T > Cache.reader().instructions())
+    return createStringError(
+        formatv("the run ends at {0}; there is no instruction {1}",
+                Cache.reader().instructions(), T));
+  MemoryReader Memory(Cache, T);
   MemoryContents Result;
   Result.Bytes.resize(Length);
   if (Length == 0)
@@ -137,7 +216,7 @@ Expected<MemoryContents> memoryAt(StateCache &Cache, uint64_t Address,
     const uint64_t From = std::max(R.Address, Address),
                    To = std::min(R.end() - 1, Last);
     const uint64_t Offset = From - Address, Size = To - From + 1;
-    if (Error E = Cursor->read(
+    if (Error E = Memory.read(
             From, MutableArrayRef<uint8_t>(Result.Bytes).slice(Offset, Size)))
       return E;
     if (!Result.Mapped.empty() && Result.Mapped.back().second == Offset)

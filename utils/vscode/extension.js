@@ -103,10 +103,21 @@ async function reverseStep(how) {
   await session.customRequest('chronicle/' + how, { threadId });
 }
 
+function placeText(symbol) {
+  if (!symbol) return '';
+  return ` in ${symbol.function || '?'}` + (symbol.file ? ` at ${path.basename(symbol.file)}:${symbol.line}` : '');
+}
+
+// One line about a write, from the command's JSON.
 function writeText(found) {
-  const values = found.old !== undefined && found.new !== undefined ? `: ${found.old} → ${found.new}` : '';
-  const place = found.file ? ` at ${path.basename(found.file)}:${found.line}` : '';
-  return `time ${found.time}, thread ${found.thread}, ${found.function || found.writer || 'write'}${place}${values}`;
+  return `${found['old-value'] ?? found.old} → ${found['new-value'] ?? found.new}` +
+    ` by ${found.by}${placeText(found.symbol)}, time ${found.time}, thread ${found.thread}`;
+}
+
+// One line about a call.
+function callText(call) {
+  const name = (call.symbol && call.symbol.function) || call.function;
+  return `${name}(${call['parameters-text'] || ''})` + (call['value-text'] ? ` = ${call['value-text']}` : '');
 }
 
 async function findWrite(how, item) {
@@ -124,21 +135,19 @@ async function calls() {
   if (!name) return;
   const { frameId } = await activeFrame(session);
   const found = await session.customRequest('chronicle/calls', { expression: name, frameId });
-  const list = found.calls || [];
+  const list = found.results || [];
   if (!list.length) {
     vscode.window.showInformationMessage(`${name} was never called.`);
     return;
   }
-  const choice = await vscode.window.showQuickPick(
-    list.map((call) => ({ label: callLabel(name, call), description: `time ${call.time}`, call })),
-    { title: `Calls of ${name}`, placeHolder: 'Choose one to go there' });
-  if (choice) await session.customRequest('chronicle/goto', { arguments: [String(choice.call.time)] });
-}
-
-function callLabel(name, call) {
-  const values = (call.arguments || []).map((a) => (typeof a === 'object' ? `${a.name}=${a.value}` : String(a)));
-  const result = call.result !== undefined && call.result !== null ? ` = ${call.result}` : '';
-  return `${call.function || name}(${values.join(', ')})${result}`;
+  const items = list.map((call) => ({
+    label: callText(call),
+    description: `time ${call.entry}, thread ${call.thread}${placeText(call.caller && call.caller.symbol)}`,
+    moment: String(call.entry),
+  }));
+  const title = `Calls of ${name}` + (found.more ? ` (the first ${list.length})` : '');
+  const choice = await vscode.window.showQuickPick(items, { title, placeHolder: 'Choose one to go there' });
+  if (choice) await session.customRequest('chronicle/goto', { arguments: [choice.moment] });
 }
 
 async function goTo() {
@@ -208,4 +217,4 @@ function activate(context) {
     command('goto', goTo));
 }
 
-module.exports = { activate, words };
+module.exports = { activate, callText, words, writeText };

@@ -4,7 +4,12 @@
 'use strict';
 const assert = require('assert');
 const { Session, failure, lineOf, run } = require('./session.js');
-const [trace, source] = process.argv.slice(2);
+const [trace, source, extension] = process.argv.slice(2);
+
+// The extension's own functions, without VS Code around them.
+const load = require('module')._load;
+require('module')._load = (name, ...rest) => (name === 'vscode' ? {} : load(name, ...rest));
+const { callText, words, writeText } = require(extension);
 const at = (text) => lineOf(source, text);
 const add = at('Total += Square'), print = at('printf('), base = at('return 1;');
 
@@ -40,6 +45,8 @@ async function requests() {
   const write = await s.move('chronicle/lastWrite', { expression: 'Total', frameId }, 'goto');
   assert.strictEqual(write.body.by, 'instruction');
   assert.strictEqual(write.body.symbol.line, add);
+  assert.strictEqual(writeText(write.body),
+    `5 → 14 by instruction in main at walk.c:${add}, time ${write.body.time}, thread 1`);
   assert.strictEqual(await s.line(), add);
   assert.strictEqual(await s.evaluate('Total'), '5');
   assert.strictEqual(await s.evaluate('I'), '3');
@@ -54,7 +61,8 @@ async function requests() {
 
   // Every call of the recursion, and to one of them.
   const calls = (await s.client.customRequest('chronicle/calls', { expression: 'factorial' })).body;
-  assert.strictEqual(calls.results.length, 4);
+  assert.deepStrictEqual(calls.results.map(callText),
+    ['factorial(N=1) = 1', 'factorial(N=2) = 2', 'factorial(N=3) = 6', 'factorial(N=4) = 24']);
   await s.move('chronicle/goto', { arguments: [calls.results[0].entry] }, 'goto');
   assert.strictEqual(await s.time(), calls.results[0].entry);
   assert.strictEqual((await s.frame()).name, 'factorial');
@@ -137,8 +145,12 @@ async function otherClients() {
   await live.disconnect();
 }
 
+async function commandLines() {
+  assert.deepStrictEqual(words(`./a  b\\ c "d \\"e\\" f" 'g "h'i ""`), ['./a', 'b c', 'd "e" f', 'g "hi', '']);
+}
+
 run(async () => {
-  for (const test of [console_, requests, dataBreakpoint, jumps, otherClients]) {
+  for (const test of [commandLines, console_, requests, dataBreakpoint, jumps, otherClients]) {
     console.log(test.name);
     await test();
   }

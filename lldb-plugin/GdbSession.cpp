@@ -6,6 +6,7 @@
 
 #include "lldb-plugin/GdbSession.h"
 #include "lldb-plugin/RegisterLayout.h"
+#include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -320,6 +321,18 @@ std::string GdbSession::answerResume(StringRef Packet) {
       Next = std::move(Jumping);
   }
   CannotGoOn = WasAtEnd && LastStop.Kind == StopKind::End;
+  // On the way forward LLDB has stopped where the dynamic linker tells
+  // debuggers what came and went; to tell it again would load things twice.
+  if (IsLldb && !Action.Backward) {
+    if (Expected<std::vector<Module>> Modules =
+            T.modules(Travel.position().Time)) {
+      ModulesTold.clear();
+      for (const Module &M : *Modules)
+        ModulesTold.insert(M.Address);
+    } else {
+      consumeError(Modules.takeError()); // stopReply() says it
+    }
+  }
   return stopReply();
 }
 
@@ -402,6 +415,10 @@ std::string GdbSession::stopReply() {
     }
     break;
   case StopKind::Signal:
+    if (Description.empty())
+      Description = faultText(LastStop.Signal);
+    Reply += "reason:signal;";
+    break;
   case StopKind::Interrupted:
     Reply += "reason:signal;";
     break;
@@ -415,19 +432,58 @@ std::string GdbSession::stopReply() {
     Expected<std::vector<Module>> Modules = T.modules(Now.Time);
     if (!Modules)
       return failure(Modules.takeError());
-    bool InLinker = false, New = false;
+    bool InLinker = false;
+    std::set<uint64_t> Present;
     for (const Module &M : *Modules) {
       InLinker |= sys::path::filename(M.Path).starts_with("ld-") &&
                   R->rip() - M.Address < M.Size;
-      New |= !ModulesTold.count(M.Address);
+      Present.insert(M.Address);
     }
-    if (New && !InLinker) {
-      for (const Module &M : *Modules)
-        ModulesTold.insert(M.Address);
+    if (Present != ModulesTold && !InLinker) {
+      ModulesTold = std::move(Present);
       Reply += "library:1;";
     }
   }
   return Reply;
+}
+
+std::string GdbSession::faultText(int Signal) {
+  std::optional<ch_ev_signal> Last;
+  Timestamp Now = Travel.position().Time;
+  if (Error E = T.events(1ull << CH_EV_SIGNAL, {Now, Now}, /*Backward=*/true,
+                         [&](const TimedEvent &Event) {
+                           if (Event.Payload.size() < sizeof(ch_ev_signal))
+                             return true;
+                           memcpy(&Last.emplace(), Event.Payload.data(),
+                                  sizeof(ch_ev_signal));
+                           return int(Last->number) != Signal;
+                         }))
+    consumeError(std::move(E)); // the signal is known, only not its reason
+  if (!Last || int(Last->number) != Signal)
+    return "";
+  // As LLDB says it of a living process.
+  static const struct {
+    int Signal;
+    unsigned Code;
+    const char *Text;
+    bool Address;
+  } Faults[] = {
+      {SIGSEGV, SEGV_MAPERR, "SIGSEGV: address not mapped to object", true},
+      {SIGSEGV, SEGV_ACCERR, "SIGSEGV: invalid permissions for mapped object",
+       true},
+      {SIGBUS, BUS_ADRALN, "SIGBUS: illegal alignment", true},
+      {SIGBUS, BUS_ADRERR, "SIGBUS: illegal address", true},
+      {SIGFPE, FPE_INTDIV, "SIGFPE: integer divide by zero", false},
+      {SIGILL, ILL_ILLOPN, "SIGILL: illegal operand", false},
+      {SIGILL, ILL_ILLOPC, "SIGILL: illegal opcode", false},
+  };
+  for (const auto &Fault : Faults)
+    if (Fault.Signal == Signal && Fault.Code == Last->code)
+      return formatv(
+          "signal {0}{1}", Fault.Text,
+          Fault.Address ? formatv(" (fault address={0:x})", Last->address).str()
+                        : "");
+  return "";
 }
 
 std::string GdbSession::threadReply(uint32_t Thread) {

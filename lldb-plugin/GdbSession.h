@@ -61,6 +61,8 @@ private:
 
   std::string stopReply();
   std::string threadReply(uint32_t Thread);
+  /// Why the signal came that is delivered now; empty: nothing more to say.
+  std::string faultText(int Signal);
   void appendRegisters(std::string &Reply, const Registers &R);
   std::string failure(llvm::Error E);
   std::string failure(llvm::StringRef Sentence);
@@ -72,6 +74,8 @@ private:
   uint32_t threadNumber(llvm::StringRef OsThread);
   llvm::Expected<std::string> document(llvm::StringRef Object,
                                        llvm::StringRef Annex);
+  /// Into AuxiliaryVector, once.
+  llvm::Error readAuxiliaryVector();
   llvm::Expected<std::string> librariesDocument();
   uint64_t processId();
 

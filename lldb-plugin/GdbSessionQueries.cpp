@@ -99,6 +99,18 @@ std::string GdbSession::answerQuery(StringRef Packet) {
                    "effective-uid:0;effective-gid:0;triple:{1};ostype:linux;"
                    "endian:little;ptrsize:8;",
                    processId(), toHex(StringRef(TripleText), true));
+  if (Name == "qShlibInfoAddr") {
+    // Without it LLDB takes the program's link_map for the linker's structure,
+    // and never notices libraries that come and go.
+    if (Error E = readAuxiliaryVector())
+      return failure(std::move(E));
+    Expected<uint64_t> Slot =
+        debugSlot(T, AuxiliaryVector, Travel.position().Time);
+    if (!Slot)
+      return failure(Slot.takeError());
+    return *Slot ? formatv("{0:x-}", *Slot).str()
+                 : failure("a static program has no list of libraries");
+  }
   if (Name == "qWatchpointSupportInfo")
     return "num:256;";
   if (Name == "qAttached")
@@ -173,13 +185,19 @@ static std::string quoted(StringRef Text) {
   return Result;
 }
 
+Error GdbSession::readAuxiliaryVector() {
+  if (!AuxiliaryVector.empty())
+    return Error::success();
+  Expected<std::vector<uint8_t>> Vector = auxiliaryVector(T);
+  if (!Vector)
+    return Vector.takeError();
+  AuxiliaryVector = std::move(*Vector);
+  return Error::success();
+}
+
 Expected<std::string> GdbSession::librariesDocument() {
-  if (AuxiliaryVector.empty()) {
-    Expected<std::vector<uint8_t>> Vector = auxiliaryVector(T);
-    if (!Vector)
-      return Vector.takeError();
-    AuxiliaryVector = std::move(*Vector);
-  }
+  if (Error E = readAuxiliaryVector())
+    return E;
   Expected<std::vector<LinkedModule>> Modules =
       linkedModules(T, AuxiliaryVector, Travel.position().Time);
   if (!Modules)
@@ -200,10 +218,9 @@ Expected<std::string> GdbSession::document(StringRef Object, StringRef Annex) {
   if (Object == "features" && Annex == "target.xml")
     return targetDescription().str();
   if (Object == "auxv") {
-    Expected<std::vector<uint8_t>> Vector = auxiliaryVector(T);
-    if (!Vector)
-      return Vector.takeError();
-    return toStringRef(*Vector).str();
+    if (Error E = readAuxiliaryVector())
+      return E;
+    return toStringRef(AuxiliaryVector).str();
   }
   if (Object == "libraries-svr4")
     return librariesDocument();

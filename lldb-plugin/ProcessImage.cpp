@@ -56,9 +56,8 @@ static uint64_t auxiliaryValue(ArrayRef<uint8_t> Vector, uint64_t Type) {
   return 0;
 }
 
-/// Where the program's dynamic section says the linker keeps its list.
-static Expected<uint64_t>
-debugStructure(const Trace &T, ArrayRef<uint8_t> Vector, Timestamp Time) {
+Expected<uint64_t> debugSlot(const Trace &T, ArrayRef<uint8_t> Vector,
+                             Timestamp Time) {
   uint64_t Headers = auxiliaryValue(Vector, AT_PHDR);
   uint64_t Count = std::min<uint64_t>(auxiliaryValue(Vector, AT_PHNUM), 256);
   Expected<std::vector<uint8_t>> Table =
@@ -86,8 +85,20 @@ debugStructure(const Trace &T, ArrayRef<uint8_t> Vector, Timestamp Time) {
     return Section.takeError();
   for (size_t At = 0; At + 16 <= Section->size(); At += 16)
     if (read64le(&(*Section)[At]) == DT_DEBUG)
-      return read64le(&(*Section)[At + 8]);
+      return Bias + Dynamic + At + 8;
   return 0;
+}
+
+/// What the slot holds at Time: 0 until the dynamic linker has filled it.
+static Expected<uint64_t>
+debugStructure(const Trace &T, ArrayRef<uint8_t> Vector, Timestamp Time) {
+  Expected<uint64_t> Slot = debugSlot(T, Vector, Time);
+  if (!Slot || !*Slot)
+    return Slot;
+  Expected<std::vector<uint8_t>> Value = readUpTo(T, *Slot, 8, Time);
+  if (!Value)
+    return Value.takeError();
+  return Value->size() == 8 ? read64le(Value->data()) : 0;
 }
 
 Expected<std::vector<LinkedModule>>

@@ -14,6 +14,12 @@ namespace chronicle {
 /// The auxiliary vector, from the first thread's initial stack.
 llvm::Expected<std::vector<uint8_t>> auxiliaryVector(const Trace &T);
 
+/// Where the program's dynamic section (DT_DEBUG) says where the dynamic linker
+/// keeps its list; 0 in a static program.
+llvm::Expected<uint64_t> debugSlot(const Trace &T,
+                                   llvm::ArrayRef<uint8_t> AuxiliaryVector,
+                                   Timestamp Time);
+
 /// One entry of the dynamic linker's list.
 struct LinkedModule {
   uint64_t Entry = 0; ///< address of the link_map

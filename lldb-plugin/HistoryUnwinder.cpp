@@ -199,6 +199,10 @@ public:
       : Unwind(T), Run(std::move(Run)), Where(std::move(Where)),
         Stock(std::move(Stock)) {}
 
+  /// What LLDB knows of the frames by now may be of another moment: somebody
+  /// who asked while the process ran got those of before.
+  bool isStale() const { return Known && KnownAt != Where().Time; }
+
 protected:
   void DoClear() override {
     Frames.reset();
@@ -254,7 +258,7 @@ private:
     if (Known)
       return Frames ? &*Frames : nullptr;
     Known = true;
-    Timestamp Now = Where().Time;
+    Timestamp Now = KnownAt = Where().Time;
     Expected<std::vector<ThreadInfo>> Threads = Run->threads(Now);
     if (!Threads) {
       llvm::consumeError(Threads.takeError()); // LLDB unwinds then
@@ -277,6 +281,7 @@ private:
   UnwindUP Stock;
   std::optional<HistoryFrames> Frames;
   bool Known = false;
+  Timestamp KnownAt = 0;
 };
 
 } // namespace
@@ -298,8 +303,11 @@ void installHistoryUnwinders(SBProcess Process, std::shared_ptr<const Trace> T,
     auto Table = [](const Unwind *U) {
       return *reinterpret_cast<const void *const *>(U);
     };
-    if (Unwinder && Ours == Table(Unwinder.get()))
+    if (Unwinder && Ours == Table(Unwinder.get())) {
+      if (static_cast<HistoryUnwinder *>(Unwinder.get())->isStale())
+        Each->ClearStackFrames();
       continue;
+    }
     auto New =
         std::make_unique<HistoryUnwinder>(*Each, T, Where, std::move(Unwinder));
     Ours = Table(New.get());

@@ -64,7 +64,33 @@ def complete(terminal, typed, completed):
     print("completed:", completed)
 
 
-# LLDB's own line at the bottom would be in the way.
+def agree(trace, steps):
+    """With LLDB's line at the bottom, which asks for frames whenever it likes: what each stop
+    shows must be where the process is."""
+    terminal = Terminal(shlex.join(["chronicle", "debug", os.path.abspath(trace), "-x"]))
+    try:
+        terminal.wait(r"stop reason = ")
+        terminal.wait(r"^\(lldb\) *$")
+        for step in range(1, steps + 1):
+            terminal.type("-l", "chronicle reverse-next")
+            terminal.type("Enter")
+            # The first stop is that of the load.
+            terminal.wait(r"(?s)(frame #0.*){%d}" % (step + 1))
+            terminal.type("-l", "chronicle now")
+            terminal.type("Enter")
+            terminal.wait(r"(?s)(^time \d+ of .*){%d}" % step)
+            shown = re.findall(r"frame #0: 0x0*([0-9a-f]+)", terminal.screen())
+            now = re.findall(r"^time \d+ of .* pc 0x0*([0-9a-f]+)", terminal.screen(), re.M)
+            assert len(shown) == step + 1 and len(now) == step, terminal.screen()
+            assert shown[-1] == now[-1], terminal.screen()
+        print("stops shown where they are:", steps)
+    finally:
+        terminal.close()
+
+
+agree(trace, 6)
+
+# From here on LLDB's own line at the bottom would be in the way.
 settings = "settings set show-statusline false"
 command = ["chronicle", "debug", os.path.abspath(trace), "-x", "-O", settings]
 terminal = Terminal(shlex.join(command))

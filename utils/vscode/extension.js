@@ -22,11 +22,26 @@ function adapterProgram() {
   return 'chronicle-dap';
 }
 
+// Where a program is, as a shell finds it; undefined: nowhere.
+function found(program) {
+  const places = program.includes(path.sep) ? [program]
+    : (process.env.PATH || '').split(path.delimiter).map((directory) => path.join(directory, program));
+  return places.find((place) => {
+    try {
+      fs.accessSync(place, fs.constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
 const adapters = {
   createDebugAdapterDescriptor() {
-    const program = adapterProgram();
-    if (path.isAbsolute(program) && !fs.existsSync(program))
-      throw new Error(`There is no ${program}: set chronicle.path or chronicle.dapPath in the settings.`);
+    // VS Code itself waits without a word for a program that is not there.
+    const program = found(adapterProgram());
+    if (!program)
+      throw new Error(`${adapterProgram()} was not found: set chronicle.path in the settings to where chronicle is.`);
     const lldbDap = setting('lldbDapPath');
     return new vscode.DebugAdapterExecutable(program, lldbDap ? ['--lldb-dap', lldbDap] : []);
   },
@@ -109,9 +124,9 @@ function placeText(symbol) {
 }
 
 // One line about a write, from the command's JSON.
-function writeText(found) {
-  return `${found['old-value'] ?? found.old} → ${found['new-value'] ?? found.new}` +
-    ` by ${found.by}${placeText(found.symbol)}, time ${found.time}, thread ${found.thread}`;
+function writeText(write) {
+  return `${write['old-value'] ?? write.old} → ${write['new-value'] ?? write.new}` +
+    ` by ${write.by}${placeText(write.symbol)}, time ${write.time}, thread ${write.thread}`;
 }
 
 // One line about a call.
@@ -125,8 +140,8 @@ async function findWrite(how, item) {
   const expression = await subject(item, 'Which variable or expression?');
   if (!expression) return;
   const { frameId } = await activeFrame(session);
-  const found = await session.customRequest('chronicle/' + how, { expression, frameId });
-  vscode.window.setStatusBarMessage(`${expression}: ${writeText(found)}`, 30000);
+  const write = await session.customRequest('chronicle/' + how, { expression, frameId });
+  vscode.window.setStatusBarMessage(`${expression}: ${writeText(write)}`, 30000);
 }
 
 async function calls() {
@@ -134,8 +149,8 @@ async function calls() {
   const name = await subject(undefined, 'Calls of which function?');
   if (!name) return;
   const { frameId } = await activeFrame(session);
-  const found = await session.customRequest('chronicle/calls', { expression: name, frameId });
-  const list = found.results || [];
+  const answer = await session.customRequest('chronicle/calls', { expression: name, frameId });
+  const list = answer.results || [];
   if (!list.length) {
     vscode.window.showInformationMessage(`${name} was never called.`);
     return;
@@ -145,7 +160,7 @@ async function calls() {
     description: `time ${call.entry}, thread ${call.thread}${placeText(call.caller && call.caller.symbol)}`,
     moment: String(call.entry),
   }));
-  const title = `Calls of ${name}` + (found.more ? ` (the first ${list.length})` : '');
+  const title = `Calls of ${name}` + (answer.more ? ` (the first ${list.length})` : '');
   const choice = await vscode.window.showQuickPick(items, { title, placeHolder: 'Choose one to go there' });
   if (choice) await session.customRequest('chronicle/goto', { arguments: [choice.moment] });
 }
@@ -217,4 +232,4 @@ function activate(context) {
     command('goto', goTo));
 }
 
-module.exports = { activate, callText, words, writeText };
+module.exports = { activate, callText, found, words, writeText };

@@ -141,28 +141,7 @@ void StreamDecoder::followCalls(CallTracker &Running, uint32_t Exit,
     Running.call(Id, T);
 }
 
-/// What an execution left in its slots. False: they are missing.
-bool StreamDecoder::applySlots(uint32_t Id, uint32_t Exit, const Cursor &At) {
-  const SuperblockTable::Entry &S = Superblocks[Id];
-  if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
-    return false;
-  if (S.Path == SuperblockTable::General) {
-    applyGeneral(Superblocks.facts(S), Superblocks.factsAt(Exit), At.Slots);
-    return true;
-  }
-  const uint8_t *Slot = At.Slots;
-  const uint8_t *Size = Superblocks.storeSizes(S);
-  for (unsigned N = Superblocks.factsAt(Exit); N; --N, ++Size) {
-    unsigned Bytes = *Size;
-    if (Bytes)
-      Image.store(endian::read64le(Slot), Slot + 8, Bytes);
-    Slot += LLVM_LIKELY(Bytes <= 8) ? CH_SLOT_SIZE
-                                    : CH_ACCESS_SLOTS(Bytes) * CH_SLOT_SIZE;
-  }
-  return true;
-}
-
-/// Runs of superblocks, up to the first word that is something else. The budget
+/// Runs of superblocks, up to the first word that is something else. The goal
 /// is 1 ns an execution that has no slots, and neither calls nor returns: of
 /// those the stack pointer is all there is to know. What is read again and
 /// again is in locals: a store could change any member, as far as a compiler
@@ -187,16 +166,17 @@ const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
       FirstWord = Word;
       Instructions += std::exchange(Passed, 0);
       uint32_t Id = Superblocks.ownerOf(Exit);
-      if ((Exits[Exit].Special & SuperblockTable::HasSlots) &&
-          !applySlots(Id, Exit, At))
+      const SuperblockTable::Entry &S = Superblocks[Id];
+      if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
         break;
+      applySlots(Superblocks.facts(S), Superblocks.factsAt(Exit), At.Slots);
       if (Running) {
         Running->jumpTo(StackPointer);
         followCalls(*Running, Exit, At.Slots, instructions());
         Moved = Running->stackPointer();
         Limit = Running->limit();
       }
-      At.Slots += Superblocks[Id].SlotBytes;
+      At.Slots += S.SlotBytes;
     }
     StackPointer = Moved;
     Passed += Exits[Exit].Instructions;
@@ -255,7 +235,7 @@ Error StreamDecoder::decodeFault(uint32_t Id, ArrayRef<uint8_t> Payload,
                              Id, Rip);
   if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
     return createStringError("the slots of superblock %u are missing", Id);
-  applyGeneral(Superblocks.facts(S), Point->Facts, At.Slots);
+  applySlots(Superblocks.facts(S), Point->Facts, At.Slots);
   if (CallTracker *Running = Calls.running()) {
     Running->step(Id, instructions());
     followSets(*Running, Superblocks.facts(S), Point->Facts, ~0u, At.Slots,
@@ -269,8 +249,8 @@ Error StreamDecoder::decodeFault(uint32_t Id, ArrayRef<uint8_t> Payload,
   return Error::success();
 }
 
-void StreamDecoder::applyGeneral(const SlotFact *Facts, unsigned Count,
-                                 const uint8_t *Slots) {
+void StreamDecoder::applySlots(const SlotFact *Facts, unsigned Count,
+                               const uint8_t *Slots) {
   for (const SlotFact *F = Facts; F != Facts + Count; ++F) {
     const uint8_t *Slot = Slots + F->FirstSlot * CH_SLOT_SIZE;
     switch (F->Kind) {

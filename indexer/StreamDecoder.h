@@ -73,13 +73,11 @@ private:
                     uint32_t FoundBy, uint32_t Instruction);
   llvm::Error decodeFault(uint32_t Id, llvm::ArrayRef<uint8_t> Payload,
                           Cursor &At);
-  bool applySlots(uint32_t Id, uint32_t Exit, const Cursor &At);
   void followCalls(CallTracker &Running, uint32_t Exit, const uint8_t *Slots,
                    Timestamp T);
   void followSets(CallTracker &Running, const SlotFact *Facts, unsigned Count,
                   unsigned Sets, const uint8_t *Slots, Timestamp T);
-  void applyGeneral(const SlotFact *Facts, unsigned Count,
-                    const uint8_t *Slots);
+  void applySlots(const SlotFact *Facts, unsigned Count, const uint8_t *Slots);
   void beginBlock();
 
   MemoryImage &Image;

@@ -20,17 +20,10 @@ Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
   E.FirstExit = Exits.size();
   E.SlotBytes = F->Header.Slots * CH_SLOT_SIZE;
   E.FirstFact = Facts.size();
-  E.Ordinals = F->Header.Exits + 1;
-  if (E.Ordinals > CH_MAX_ORDINAL || F->Header.Slots > CH_MAX_SLOTS)
+  const unsigned Ordinals = F->Header.Exits + 1;
+  if (Ordinals > CH_MAX_ORDINAL || F->Header.Slots > CH_MAX_SLOTS)
     return createStringError("superblock %u is too large", Id);
-  E.Path = llvm::all_of(F->Slots,
-                        [](const SlotFact &S) {
-                          return S.Kind == SlotKind::Store ||
-                                 S.Kind == SlotKind::StackPointer;
-                        })
-               ? StoresOnly
-               : General;
-  for (unsigned Ordinal = 1; Ordinal <= E.Ordinals; ++Ordinal) {
+  for (unsigned Ordinal = 1; Ordinal <= Ordinals; ++Ordinal) {
     const StackPointerFact &Stack = F->StackAt[Ordinal];
     uint16_t Special = F->JumpAt[Ordinal] == CH_JUMP_CALL ? Call : 0;
     if (E.SlotBytes)
@@ -45,10 +38,7 @@ Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
     FactsAt.push_back(F->SlotFactsAt[Ordinal]);
     Owners.push_back(Id);
   }
-  for (const SlotFact &S : F->Slots) {
-    Facts.push_back(S);
-    Sizes.push_back(S.Kind == SlotKind::Store ? uint8_t(S.Bytes) : 0);
-  }
+  llvm::append_range(Facts, F->Slots);
   Places.push_back({F->Header.Address, uint32_t(Lengths.size()),
                     uint16_t(F->Header.Instructions),
                     uint16_t(F->Slots.size())});

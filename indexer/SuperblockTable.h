@@ -15,14 +15,10 @@ namespace chronicle {
 /// About 40 bytes a superblock, 14 an exit, 15 a slot and 1 an instruction.
 class SuperblockTable {
 public:
-  enum Kind : uint8_t { Undefined, StoresOnly, General };
-
   struct Entry {
     uint32_t FirstExit = 0;
     uint32_t SlotBytes = 0; ///< of the store area, for every execution
     uint32_t FirstFact = 0;
-    uint16_t Ordinals = 0; ///< valid ordinals are 1 to this
-    Kind Path = Undefined;
   };
   /// All that the hot loop reads.
   struct Exit {
@@ -80,10 +76,6 @@ public:
     V.Count = exitCount();
     return V;
   }
-  /// Bytes of each store of a StoresOnly superblock; 0 is a stack pointer.
-  const uint8_t *storeSizes(const Entry &E) const {
-    return Sizes.data() + E.FirstFact;
-  }
 
   struct FaultPoint {
     uint32_t Instructions; ///< complete before the fault
@@ -107,7 +99,6 @@ private:
   std::vector<uint16_t> FactsAt; ///< by exit
   std::vector<StackPointerFact> SetStacks;
   std::vector<SlotFact> Facts;
-  std::vector<uint8_t> Sizes; ///< parallel to Facts; stores only
   std::vector<Place> Places;
   std::vector<uint8_t> Lengths; ///< of instructions
   bool SomeMarkStores = false;

@@ -2,11 +2,12 @@
 /*
  * The code added to each superblock, and its replay program.
  *
- * The fast path, per execution: take a run word and the superblock's slots from
- * the cursor and charge the block's budget (three loads, three stores, a
- * compare never taken), write the id, then two stores for each store of the
- * program and one byte after each side exit passed. No call, no branch of our
- * own. Everything that is known at translation time goes into the definition.
+ * The fast path, per execution: charge the block's budget (a compare never
+ * taken), take a run word from the cursor and write the number of the first exit,
+ * then that of the next after each side exit passed, and two marks for each store
+ * of the program (marks.c). Superblocks with something to log take slots as well.
+ * No call, no branch of our own. Everything that is known at translation time
+ * goes into the definition.
  *
  * Registers must be exact wherever the program can fault, so Valgrind is asked
  * for all PUTs (main.c) and those nobody can see are dropped here.
@@ -54,11 +55,15 @@ static void log_at(UInt offset, IRExpr *value) {
   emit(IRStmt_Store(Iend_LE, plus(slots, offset), value));
 }
 
+/* The address, or another one if a guard (NULL: none) is false. */
+static IRExpr *guarded(IRExpr *guard, IRExpr *address, ULong otherwise) {
+  if (!guard || (guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1))
+    return address;
+  return assign(Ity_I64, IRExpr_ITE(guard, address, u64(otherwise)));
+}
+
 static void log_address(IRExpr *guard, IRExpr *address) {
-  if (guard && !(guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1))
-    address =
-        assign(Ity_I64, IRExpr_ITE(guard, address, u64(CH_NO_ADDRESS)));
-  log_at(slot_bytes, address);
+  log_at(slot_bytes, guarded(guard, address, CH_NO_ADDRESS));
 }
 
 /* An access: its address (none if the guard is false) and bytes. */
@@ -72,8 +77,8 @@ static void log_access(IRExpr *guard, IRExpr *address, IRExpr *value) {
    VEX's back end makes one instruction of a store to a + (b << 3): hence
    marks_scaled(). */
 static void mark(IRExpr *guard, IRExpr *address, UInt size) {
-  if (guard && !(guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1))
-    address = assign(Ity_I64, IRExpr_ITE(guard, address, u64(0)));
+  /* Nothing is at 0, so a mark there is never looked at. */
+  address = guarded(guard, address, 0);
   IRExpr *marks = get(offsetof(Cursor, marks));
   for (UInt at = 0; at < size; at += 8) {
     IRExpr *there = assign(
@@ -405,7 +410,7 @@ static void allocate(IRConst *weight, IRConst *slots_size, IRConst *word) {
   UInt budget_at = CURSOR_OFFSET + offsetof(Cursor, budget);
   IRExpr *left = assign(
       Ity_I64,
-      IRExpr_Binop(Iop_Sub64, assign(Ity_I64, IRExpr_Get(budget_at, Ity_I64)),
+      IRExpr_Binop(Iop_Sub64, get(offsetof(Cursor, budget)),
                    IRExpr_Const(weight)));
   emit(IRStmt_Put(budget_at, left));
   IRDirty *full = unsafeIRDirty_0_N(0, "block_full",
@@ -424,9 +429,9 @@ static void allocate(IRConst *weight, IRConst *slots_size, IRConst *word) {
   full->fxState[1].size = sizeof(Cursor);
   emit(IRStmt_Dirty(full));
 
-  run_word = assign(Ity_I64, IRExpr_Get(run_at, Ity_I64));
+  run_word = get(offsetof(Cursor, run));
   emit(IRStmt_Put(run_at, plus(run_word, 4)));
-  slots = assign(Ity_I64, IRExpr_Get(store_at, Ity_I64));
+  slots = get(offsetof(Cursor, store));
   take_slots = out->stmts_used + 1;
   emit(IRStmt_Put(store_at,
                   assign(Ity_I64, IRExpr_Binop(Iop_Add64, slots,

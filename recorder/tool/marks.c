@@ -4,15 +4,16 @@
  * logged one by one: generated code marks the bytes it stored to in a map of the
  * address space, byte for byte (one instruction: the same address plus a
  * constant, the same width, all ones), and the stretch of 512 bytes where they
- * begin in a second map. At the end of a block, and before anything else changes the memory map, the granules
- * marked since the last time are told with the bytes they hold by then.
+ * begin in a second map. At the end of a block, and before anything else changes
+ * the memory map, the granules marked since the last time are told with the bytes
+ * they hold by then.
  *
  * A store is marked after it happened, so an address that faults is never
  * marked. One that begins in a stretch reaches at most STRADDLE bytes into the
  * next.
  *
- * Costs: as much memory again as the program writes to; telling takes about a
- * microsecond for 30 stretches written and 4 for 100 MB of writable memory.
+ * Costs: as much memory again as the program writes to; telling looks at every
+ * stretch that was written, and at a 512th of all writable memory.
  */
 #include "tool.h"
 

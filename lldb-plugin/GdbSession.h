@@ -9,6 +9,7 @@
 
 #include "lldb-plugin/PacketChannel.h"
 #include "lldb-plugin/TimeTravel.h"
+#include <atomic>
 #include <mutex>
 
 namespace chronicle {
@@ -39,6 +40,9 @@ public:
   void forgetJump();
   /// Where the process is now.
   Position position() const;
+  /// Whether the debugger has detached from the process or killed it: known
+  /// here before it has its answer.
+  bool finished() const { return Finished; }
 
 private:
   struct Jump {
@@ -86,8 +90,8 @@ private:
   bool CannotGoOn = false; ///< the last resume started at the end of the run
   std::string Description; ///< replaces what the debugger would say of a stop
   uint32_t QueryThread = 0, ResumeThread = 0; ///< of the H packets; 0: any
-  bool IsLldb = false, ErrorStrings = false, Finished = false,
-       StopsAcknowledging = false;
+  bool IsLldb = false, ErrorStrings = false, StopsAcknowledging = false;
+  std::atomic<bool> Finished = false;
   std::vector<std::pair<uint32_t, uint64_t>> OsThreads;
   std::vector<uint8_t> AuxiliaryVector;
   std::set<uint64_t> ModulesTold; ///< where LLDB knows modules to be

@@ -203,7 +203,12 @@ std::shared_ptr<LoadedTrace> LoadedTrace::of(lldb::SBDebugger Debugger) {
 std::shared_ptr<LoadedTrace> LoadedTrace::of(uint32_t Process) {
   std::lock_guard<std::mutex> Guard(RegistryLock);
   auto It = registry().find(Process);
-  return It == registry().end() ? nullptr : It->second.lock();
+  if (It == registry().end())
+    return nullptr;
+  std::shared_ptr<LoadedTrace> Found = It->second.lock();
+  // LLDB keeps a process that it has detached from or killed as long as its
+  // target, and its state changes only when somebody handles the event.
+  return Found && !Found->Session->finished() ? Found : nullptr;
 }
 
 void runReverse(lldb::SBDebugger Debugger,

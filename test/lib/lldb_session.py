@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 
-TIMEOUT = 120
+TIMEOUT = 600  # for a machine under load; nothing waits that long if all is well
 PROMPT = "(lldb) "
 # What both kinds of session need to print the same: no colours, no lines of
 # source that wrap, no debug files from elsewhere, no memory of earlier sessions.
@@ -17,6 +17,8 @@ SETTINGS = [
     "settings set use-color false",
     "settings set stop-disassembly-display never",
     "settings set symbols.enable-external-lookup false",
+    # Another thread of LLDB's prints warnings, before or after the answer.
+    "settings set target.process.optimization-warnings false",
     "settings set target.max-string-summary-length 80",
     "settings set interpreter.prompt-on-quit false",
     "settings set interpreter.stop-command-source-on-error false",

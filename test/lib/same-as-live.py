@@ -73,7 +73,10 @@ def record(options, program):
 def compare(options, session):
     """Records and runs both sessions; returns what is wrong."""
     record(options, options.program)
-    launch = "process launch --stop-at-entry -- " + " ".join(options.program[1:])
+    # Without a terminal for the program: LLDB prints what comes from one when it
+    # likes.
+    launch = "process launch --stop-at-entry --no-stdio -- "
+    launch += " ".join(options.program[1:])
     live_output = lldb_session.run(
         ["lldb-22", "-x", "--file", options.program[0]], [launch] + session.live
     )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/ReplayMemory.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -8,6 +9,12 @@ using namespace llvm;
 namespace chronicle {
 
 PageSource::~PageSource() = default;
+
+const FrameFill *lastFill(ArrayRef<FrameFill> Fills, FrameNumber Number) {
+  auto Last =
+      find_if(reverse(Fills), [&](auto &F) { return F.covers(Number); });
+  return Last == Fills.rend() ? nullptr : &*Last;
+}
 
 ReplayMemory::ReplayMemory(PageSource &Source, BlockNumber Start)
     : Source(Source), Start(Start) {}
@@ -22,6 +29,8 @@ void ReplayMemory::reset(BlockNumber NewStart, ArrayRef<SharedRange> Ranges) {
     delete Item.second;
   Frames.clear();
   DirtyList.clear();
+  Fills.clear();
+  CleanFills = 0;
   Shared = Ranges.vec();
   Start = NewStart;
   flush();
@@ -51,19 +60,43 @@ ReplayFrame *ReplayMemory::newFrame(FrameNumber Number) {
   return Frame;
 }
 
+/// False: the frame was never written.
+bool ReplayMemory::readFrom(BlockNumber N, FrameNumber Number, uint8_t *Page) {
+  Expected<bool> Existed = Source.readFrame(Number, N, Page);
+  if (Existed)
+    return *Existed;
+  std::string Text = toString(Existed.takeError());
+  if (Problem.empty())
+    Problem = Text;
+  return true;
+}
+
+/// Does to a frame what its fills did while nobody looked.
+void ReplayMemory::applyFills(ReplayFrame *Frame) {
+  for (const FrameFill &F : dirtyFills()) {
+    if (!F.covers(Frame->Number))
+      continue;
+    std::memset(Frame->Dirty, F.From ? 1 : 0, sizeof(Frame->Dirty));
+    Frame->Zeroed |= !F.From;
+    list(Frame);
+  }
+}
+
 ReplayFrame *ReplayMemory::frame(FrameNumber Number) {
   auto It = Frames.find(Number);
   if (It != Frames.end())
     return It->second;
   ReplayFrame *Frame = newFrame(Number);
-  Expected<bool> Existed = Source.readFrame(Number, Start, Frame->Bytes);
-  if (!Existed) {
-    std::string Text = toString(Existed.takeError());
-    if (Problem.empty())
-      Problem = Text;
-  } else if (!*Existed) {
+  const FrameFill *F = lastFill(Fills, Number);
+  bool Existed = false;
+  if (!F || F->From)
+    Existed = readFrom(F ? *F->From : Start, Number, Frame->Bytes) || F;
+  else
+    Source.visitFrames(Number, Number, [&](FrameNumber) { Existed = true; });
+  if (!Existed)
     ++Absent;
-  }
+  else if (F)
+    applyFills(Frame);
   return Frame;
 }
 
@@ -110,9 +143,15 @@ void ReplayMemory::write(uint64_t Address, const void *From, size_t Size) {
   }
 }
 
-void ReplayMemory::zeroFrame(FrameNumber Number) {
-  auto It = Frames.find(Number);
-  ReplayFrame *Frame = It != Frames.end() ? It->second : newFrame(Number);
+void ReplayMemory::addFill(const FrameFill &F) {
+  if (Fills.size() > CleanFills && Fills.back().From == F.From &&
+      Fills.back().Last + 1 == F.First)
+    Fills.back().Last = F.Last;
+  else
+    Fills.push_back(F);
+}
+
+void ReplayMemory::zeroFrame(ReplayFrame *Frame) {
   std::memset(Frame->Bytes, 0, sizeof(Frame->Bytes));
   std::memset(Frame->Dirty, 0, sizeof(Frame->Dirty));
   Frame->Zeroed = true;
@@ -120,24 +159,30 @@ void ReplayMemory::zeroFrame(FrameNumber Number) {
 }
 
 void ReplayMemory::zeroPages(uint64_t First, uint64_t Last) {
-  // A frame that was never written is zero already, unless replay itself wrote
-  // it where the recorder did not: then verification must find it.
   if (Last - First < Frames.size()) {
     for (uint64_t Page = First; Page <= Last; ++Page)
-      if (Frames.count(Page))
-        zeroFrame(Page);
+      if (ReplayFrame *Frame = Frames.lookup(Page))
+        zeroFrame(Frame);
   } else {
-    std::vector<FrameNumber> Inside;
     for (auto &Item : Frames)
       if (Item.first >= First && Item.first <= Last)
-        Inside.push_back(Item.first);
-    for (FrameNumber Number : Inside)
-      zeroFrame(Number);
+        zeroFrame(Item.second);
   }
-  Source.visitFrames(First, Last, [&](FrameNumber Number) {
-    if (!Frames.count(Number))
-      zeroFrame(Number);
-  });
+  addFill({First, Last, std::nullopt});
+}
+
+ArrayRef<ReplayFrame *> ReplayMemory::dirtyFrames() {
+  for (const FrameFill &F : Fills) {
+    if (F.From)
+      for (FrameNumber Number = F.First; Number <= F.Last; ++Number)
+        frame(Number);
+    else // what was never written is zero already
+      Source.visitFrames(F.First, F.Last,
+                         [&](FrameNumber Number) { frame(Number); });
+  }
+  Fills.clear();
+  CleanFills = 0;
+  return DirtyList;
 }
 
 void ReplayMemory::unmapShared(uint64_t Address, uint64_t Length) {
@@ -217,14 +262,14 @@ void ReplayMemory::writeByReference(uint64_t Address, uint64_t Length,
                                     BlockNumber N) {
   while (Length) {
     uint64_t Offset = Address & 4095, Part = std::min(Length, 4096 - Offset);
-    uint8_t Page[CH_PAGE_SIZE] = {};
-    Expected<bool> Existed = Source.readFrame(frameAt(Address), N + 1, Page);
-    if (!Existed) {
-      std::string Text = toString(Existed.takeError());
-      if (Problem.empty())
-        Problem = Text;
+    const FrameNumber Number = frameAt(Address);
+    if (Part == CH_PAGE_SIZE && !Frames.count(Number)) {
+      addFill({Number, Number, N + 1});
+    } else {
+      uint8_t Page[CH_PAGE_SIZE] = {};
+      readFrom(N + 1, Number, Page);
+      write(Address, Page + Offset, Part);
     }
-    write(Address, Page + Offset, Part);
     Address += Part;
     Length -= Part;
   }
@@ -236,6 +281,7 @@ void ReplayMemory::clearDirty() {
     Frame->Listed = Frame->Zeroed = false;
   }
   DirtyList.clear();
+  CleanFills = Fills.size();
   std::fill(std::begin(WriteTable), std::end(WriteTable), Entry());
 }
 

@@ -16,6 +16,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,9 +47,23 @@ struct ReplayFrame {
 };
 static_assert(offsetof(ReplayFrame, Dirty) == CH_PAGE_SIZE);
 
+/// Something that happened to whole frames at once, and costs nothing until one
+/// of them is touched: they became zero, or got what they hold at the start of
+/// a block.
+struct FrameFill {
+  FrameNumber First, Last;
+  std::optional<BlockNumber> From; ///< nothing: zero
+  bool covers(FrameNumber Number) const {
+    return First <= Number && Number <= Last;
+  }
+};
+/// The last one that covers the frame, or null.
+const FrameFill *lastFill(llvm::ArrayRef<FrameFill> Fills, FrameNumber Number);
+
 /// An access within a page costs a handful of instructions once the page is in
 /// the table; a miss costs a hash lookup, and the first touch of a frame a read
-/// from the trace. Keeps every frame it ever touched: 4.7 KB each.
+/// from the trace. Keeps every frame it ever touched: 4.7 KB each. A mapping,
+/// or a file's contents, costs nothing but for the frames that are touched.
 ///
 /// A frame that cannot be read is zero, and the first error is kept for
 /// takeError().
@@ -103,9 +118,15 @@ public:
   void mapShared(const ch_ev_map &Map);
   void unmapShared(uint64_t Address, uint64_t Length);
 
-  /// Frames written or made zero since the last clearDirty, in order of first
-  /// touch. A frame made zero may have no written granule left.
-  llvm::ArrayRef<ReplayFrame *> dirtyFrames() const { return DirtyList; }
+  /// Frames written or made zero since the last clearDirty. A frame made zero
+  /// may have no written granule left. Reads all that were filled.
+  llvm::ArrayRef<ReplayFrame *> dirtyFrames();
+  /// The same in two parts, for those who need no bytes of frames that nobody
+  /// touched: the fills first, then these frames.
+  llvm::ArrayRef<FrameFill> dirtyFills() const {
+    return llvm::ArrayRef(Fills).drop_front(CleanFills);
+  }
+  llvm::ArrayRef<ReplayFrame *> touchedDirtyFrames() const { return DirtyList; }
   void clearDirty();
 
   FrameNumber frameAt(uint64_t Address) const;
@@ -148,8 +169,11 @@ private:
   ReplayFrame *newFrame(FrameNumber Number);
   ReplayFrame *frameForWrite(FrameNumber Number);
   void list(ReplayFrame *Frame);
-  void zeroFrame(FrameNumber Number);
+  void zeroFrame(ReplayFrame *Frame);
   void zeroPages(uint64_t First, uint64_t Last);
+  void addFill(const FrameFill &F);
+  void applyFills(ReplayFrame *Frame);
+  bool readFrom(BlockNumber N, FrameNumber Number, uint8_t *Page);
   void flush();
 
   Entry ReadTable[TableSize];
@@ -158,6 +182,9 @@ private:
   BlockNumber Start;
   llvm::DenseMap<FrameNumber, ReplayFrame *> Frames;
   std::vector<ReplayFrame *> DirtyList;
+  /// Of frames that are not in Frames: those that are know already.
+  std::vector<FrameFill> Fills;
+  size_t CleanFills = 0;           ///< as many were before the last clearDirty
   std::vector<SharedRange> Shared; ///< sorted, apart
   uint64_t Absent = 0;
   std::string Problem;

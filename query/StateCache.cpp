@@ -143,8 +143,10 @@ Error StateCursor::readFrame(FrameNumber Frame, uint8_t *Page) {
     std::memcpy(Page, F->Bytes, PageSize);
     return Error::success();
   }
+  const FrameFill *Fill = lastFill(E->Memory.dirtyFills(), Frame);
   Expected<bool> Existed =
-      E->History->readFrame(Frame, E->Checkpoint, Page, /*Keep=*/false);
+      Fill ? E->History->readFilled(*Fill, Frame, Page)
+           : E->History->readFrame(Frame, E->Checkpoint, Page, /*Keep=*/false);
   if (!Existed)
     return Existed.takeError();
   if (!*Existed)

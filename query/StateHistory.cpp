@@ -60,7 +60,8 @@ bool BlockHistory::addCheckpoint(size_t After, const BlockReplayer &Replayer,
   auto New = std::make_unique<Checkpoint>();
   New->Position = Replayer.save();
   New->Shared = Memory.sharedRanges().vec();
-  for (const ReplayFrame *Frame : Memory.dirtyFrames()) {
+  New->Fills = Memory.dirtyFills().vec();
+  for (const ReplayFrame *Frame : Memory.touchedDirtyFrames()) {
     Checkpoint::Change C;
     C.Page = std::make_unique<PageBytes>();
     std::memcpy(C.Page->data(), Frame->Bytes, PageSize);
@@ -73,6 +74,7 @@ bool BlockHistory::addCheckpoint(size_t After, const BlockReplayer &Replayer,
     New->Changes.try_emplace(Frame->Number, std::move(C));
   }
   const uint64_t Size = sizeof(Checkpoint) +
+                        New->Fills.size() * sizeof(FrameFill) +
                         New->Changes.size() * (PageCost + 80) +
                         New->Position.States.size() * sizeof(GuestState) +
                         New->Shared.size() * sizeof(ReplayMemory::SharedRange);
@@ -86,24 +88,37 @@ bool BlockHistory::addCheckpoint(size_t After, const BlockReplayer &Replayer,
   return true;
 }
 
+Expected<bool> BlockHistory::readFilled(const FrameFill &Fill,
+                                        FrameNumber Frame,
+                                        uint8_t *Page) const {
+  if (Fill.From)
+    return TracePages(Reader).readFrame(Frame, *Fill.From, Page);
+  std::memset(Page, 0, PageSize);
+  return true;
+}
+
 Expected<bool> BlockHistory::readFrame(FrameNumber Frame, size_t I,
                                        uint8_t *Page, bool Keep) {
+  const FrameFill *Fill = nullptr;
   {
     std::lock_guard<std::mutex> Guard(Lock);
-    for (size_t C = I; C > 0; --C) {
+    for (size_t C = I; C > 0 && !Fill; --C) {
       auto It = Checkpoints[C]->Changes.find(Frame);
-      if (It == Checkpoints[C]->Changes.end())
-        continue;
-      std::memcpy(Page, It->second.Page->data(), PageSize);
-      return true;
+      if (It != Checkpoints[C]->Changes.end()) {
+        std::memcpy(Page, It->second.Page->data(), PageSize);
+        return true;
+      }
+      Fill = lastFill(Checkpoints[C]->Fills, Frame);
     }
     auto It = Pages.find(Frame);
-    if (It != Pages.end()) {
+    if (!Fill && It != Pages.end()) {
       if (It->second)
         std::memcpy(Page, It->second->data(), PageSize);
       return It->second != nullptr;
     }
   }
+  if (Fill)
+    return readFilled(*Fill, Frame, Page);
   TracePages Source(Reader);
   Expected<bool> Existed = Source.readFrame(Frame, B.Number, Page);
   if (!Existed || !Keep)

@@ -25,6 +25,7 @@ struct Checkpoint {
     bool Zeroed;                     ///< became zero since, before the writes
   };
   ReplayPosition Position;
+  std::vector<FrameFill> Fills; ///< since; Changes came after them
   llvm::DenseMap<FrameNumber, Change> Changes;
   std::vector<ReplayMemory::SharedRange> Shared;
 };
@@ -60,6 +61,9 @@ public:
   /// probably want it too.
   llvm::Expected<bool> readFrame(FrameNumber Frame, size_t I, uint8_t *Page,
                                  bool Keep);
+  /// A frame after a fill.
+  llvm::Expected<bool> readFilled(const FrameFill &Fill, FrameNumber Frame,
+                                  uint8_t *Page) const;
 
   uint64_t bytes() const { return Bytes; }
 

@@ -56,13 +56,32 @@ bool WatchedFrames::movesIn(BlockNumber N) const {
   return std::binary_search(Moves.begin(), Moves.end(), N);
 }
 
+ArrayRef<WatchedFrames::Frame> WatchedFrames::from(FrameNumber Number) const {
+  return ArrayRef(Frames).drop_front(
+      partition_point(Frames,
+                      [&](const Frame &F) { return F.Number < Number; }) -
+      Frames.begin());
+}
+
 bool WatchedFrames::covers(FrameNumber Number, BlockNumber N,
                            const uint64_t Written[GranuleWords]) const {
-  auto It = partition_point(Frames,
-                            [&](const Frame &F) { return F.Number < Number; });
-  for (; It != Frames.end() && It->Number == Number; ++It)
-    if (It->Since <= N && N <= It->Until && It->covers(Written))
+  for (const Frame &F : from(Number)) {
+    if (F.Number != Number)
+      break;
+    if (F.watchedIn(N) && F.covers(Written))
       return true;
+  }
+  return false;
+}
+
+bool WatchedFrames::includes(FrameNumber First, FrameNumber Last,
+                             BlockNumber N) const {
+  for (const Frame &F : from(First)) {
+    if (F.Number > Last)
+      break;
+    if (F.watchedIn(N))
+      return true;
+  }
   return false;
 }
 

@@ -22,6 +22,7 @@ public:
     uint64_t Granules[GranuleWords];
     /// In which blocks the range stands for it.
     BlockNumber Since, Until;
+    bool watchedIn(BlockNumber N) const { return Since <= N && N <= Until; }
     bool covers(const uint64_t Written[GranuleWords]) const {
       return intersect(Granules, Written);
     }
@@ -33,6 +34,8 @@ public:
   /// Whether block N writes these granules of the frame, as far as watched.
   bool covers(FrameNumber Number, BlockNumber N,
               const uint64_t Written[GranuleWords]) const;
+  /// Whether it watches any of the frames First to Last in block N.
+  bool includes(FrameNumber First, FrameNumber Last, BlockNumber N) const;
   /// Blocks in which shared memory comes to the range or goes, sorted: what is
   /// seen there changes, though nobody may have written anything.
   llvm::ArrayRef<BlockNumber> moves() const { return Moves; }
@@ -42,6 +45,7 @@ private:
   void add(const TraceReader &Reader, uint64_t FirstPage, uint64_t LastPage,
            FrameNumber First, AddressRange Range, BlockNumber Since,
            BlockNumber Until);
+  llvm::ArrayRef<Frame> from(FrameNumber Number) const;
   std::vector<Frame> Frames; ///< sorted by number
   std::vector<BlockNumber> Moves;
 };

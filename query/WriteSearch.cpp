@@ -44,6 +44,10 @@ bool BlockWrites::isWritten(size_t I) const {
   const Checkpoint &End = History->checkpoint(I + 1);
   static constexpr uint64_t All[GranuleWords] = {~0ull, ~0ull, ~0ull, ~0ull,
                                                  ~0ull, ~0ull, ~0ull, ~0ull};
+  if (any_of(End.Fills, [&](const FrameFill &F) {
+        return Watched.includes(F.First, F.Last, N);
+      }))
+    return true;
   return any_of(End.Changes, [&](const auto &Item) {
     const Checkpoint::Change &C = Item.second;
     return Watched.covers(Item.first, N, C.Zeroed ? All : C.Granules);

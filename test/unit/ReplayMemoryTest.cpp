@@ -158,6 +158,53 @@ TEST_F(ReplayMemoryTest, TakesBytesByReferenceFromTheEndOfTheBlock) {
   EXPECT_EQ(granules(0x40), 512u);
 }
 
+TEST_F(ReplayMemoryTest, FillsFramesWhenTheyAreTouched) {
+  for (FrameNumber N = 0x40; N < 0x80; ++N)
+    Source.Fill[N] = 3;
+  Memory->store<uint8_t>(0x41000, 1); // there already: filled at once
+  Memory->map(mapping(0x40000, 0x40000, 0));
+  Memory->writeByReference(0x40000, 0x20000, 8);
+  EXPECT_EQ(Source.Reads[0x40], 0u);
+  EXPECT_EQ(Memory->load<uint8_t>(0x40000), 9u);
+  EXPECT_EQ(Memory->load<uint8_t>(0x41000), 9u);
+  EXPECT_EQ(Memory->load<uint8_t>(0x41001), 3u);
+  EXPECT_EQ(Memory->load<uint8_t>(0x60000), 0u); // only mapped
+  EXPECT_EQ(Source.Reads[0x60], 0u);
+  EXPECT_EQ(Memory->touchedDirtyFrames().size(), 3u);
+  ASSERT_EQ(Memory->dirtyFills().size(), 3u); // without frame 0x41
+  EXPECT_EQ(Source.Reads[0x50], 0u);
+  // Those who ask for all get what they got before frames waited.
+  EXPECT_EQ(Memory->dirtyFrames().size(), 64u);
+  EXPECT_TRUE(Memory->dirtyFills().empty());
+  EXPECT_EQ(granules(0x5f), 512u);
+  EXPECT_TRUE(dirty(0x5f)->Zeroed);
+  EXPECT_EQ(dirty(0x5f)->Bytes[0], 9u);
+  EXPECT_EQ(granules(0x60), 0u);
+  EXPECT_TRUE(dirty(0x60)->Zeroed);
+}
+
+TEST_F(ReplayMemoryTest, TheLastFillCounts) {
+  Source.Fill[0x40] = Source.Fill[0x41] = Source.Fill[0x42] = 3;
+  Memory->writeByReference(0x40000, 0x3000, 8);
+  Memory->unmap(0x41000, 0x1000);
+  Memory->clearDirty();
+  EXPECT_TRUE(Memory->dirtyFills().empty());
+  EXPECT_EQ(Memory->load<uint8_t>(0x40000), 9u);
+  EXPECT_EQ(Memory->load<uint8_t>(0x41001), 0u);
+  // Filled before clearDirty, so not written since.
+  EXPECT_TRUE(Memory->dirtyFrames().empty());
+  EXPECT_EQ(Memory->load<uint8_t>(0x42000), 9u);
+  Memory->reset(6);
+  EXPECT_EQ(Memory->load<uint8_t>(0x41000), 6u);
+}
+
+TEST_F(ReplayMemoryTest, FramesThatNobodyWroteAreAbsentInNewMappingsToo) {
+  Memory->map(mapping(0x50000, 0x2000, 0));
+  EXPECT_EQ(Memory->load<uint8_t>(0x50000), 0u);
+  EXPECT_EQ(Memory->absentFrames(), 1u);
+  EXPECT_TRUE(Memory->dirtyFrames().empty());
+}
+
 TEST_F(ReplayMemoryTest, KeepsTheFirstError) {
   Source.Broken = true;
   EXPECT_EQ(Memory->load<uint64_t>(0x50000), 0u);

@@ -10,7 +10,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 #include <csignal>
 
 using namespace llvm;
@@ -276,6 +275,7 @@ std::string GdbSession::answerResume(StringRef Packet) {
     if (Error E = Travel.jump(Jumping->Time, Jumping->Thread))
       return failure(std::move(E));
     LastStop = {StopKind::Arrived};
+    CameBackward = false;
     Description = std::move(Jumping->Description);
     return stopReply();
   }
@@ -293,6 +293,7 @@ std::string GdbSession::answerResume(StringRef Packet) {
   if (!Thread)
     Thread = Travel.position().Thread;
 
+  CameBackward = Action.Backward;
   bool WasAtEnd = Travel.position().Time == T.instructions();
   Cancellation Cancel;
   Expected<Stop> Stopped = [&]() -> Expected<Stop> {
@@ -321,18 +322,6 @@ std::string GdbSession::answerResume(StringRef Packet) {
       Next = std::move(Jumping);
   }
   CannotGoOn = WasAtEnd && LastStop.Kind == StopKind::End;
-  // On the way forward LLDB has stopped where the dynamic linker tells
-  // debuggers what came and went; to tell it again would load things twice.
-  if (IsLldb && !Action.Backward) {
-    if (Expected<std::vector<Module>> Modules =
-            T.modules(Travel.position().Time)) {
-      ModulesTold.clear();
-      for (const Module &M : *Modules)
-        ModulesTold.insert(M.Address);
-    } else {
-      consumeError(Modules.takeError()); // stopReply() says it
-    }
-  }
   return stopReply();
 }
 
@@ -425,22 +414,17 @@ std::string GdbSession::stopReply() {
   }
   if (!Description.empty())
     Reply += "description:" + toHex(Description, /*LowerCase=*/true) + ";";
-  // Makes LLDB ask for the modules again. Not inside the dynamic linker, where
-  // it has a breakpoint of its own that it would lose while it decides why it
-  // stopped. Not said to gdb, who would take the stop for the linker's.
+  // Makes LLDB ask for the modules again. It has a breakpoint where the dynamic
+  // linker says that they have changed, in both directions, from which it goes
+  // on by itself; but what it makes of the linker's word is right only for who
+  // comes from the moment before. Not said to gdb, who would take the stop for
+  // the linker's.
   if (IsLldb) {
-    Expected<std::vector<Module>> Modules = T.modules(Now.Time);
+    Expected<ArrayRef<LinkedModule>> Modules = modulesNow();
     if (!Modules)
       return failure(Modules.takeError());
-    bool InLinker = false;
-    std::set<uint64_t> Present;
-    for (const Module &M : *Modules) {
-      InLinker |= sys::path::filename(M.Path).starts_with("ld-") &&
-                  R->rip() - M.Address < M.Size;
-      Present.insert(M.Address);
-    }
-    if (Present != ModulesTold && !InLinker) {
-      ModulesTold = std::move(Present);
+    if (*Modules != ArrayRef(ModulesTold)) {
+      ModulesTold = *Modules;
       Reply += "library:1;";
     }
   }

@@ -8,6 +8,7 @@
 #define CHRONICLE_LLDB_PLUGIN_GDBSESSION_H
 
 #include "lldb-plugin/PacketChannel.h"
+#include "lldb-plugin/ProcessImage.h"
 #include "lldb-plugin/TimeTravel.h"
 #include <atomic>
 #include <mutex>
@@ -21,7 +22,8 @@ namespace chronicle {
 class GdbSession {
 public:
   /// Neither is owned.
-  GdbSession(const Trace &T, int Socket) : T(T), Channel(Socket), Travel(T) {}
+  GdbSession(const Trace &T, int Socket)
+      : T(T), Channel(Socket), Travel(T), Image(T) {}
 
   /// Where the debugger finds the process when it connects.
   llvm::Error start(Timestamp Time);
@@ -78,14 +80,15 @@ private:
   uint32_t threadNumber(llvm::StringRef OsThread);
   llvm::Expected<std::string> document(llvm::StringRef Object,
                                        llvm::StringRef Annex);
-  /// Into AuxiliaryVector, once.
-  llvm::Error readAuxiliaryVector();
+  /// What the debugger should know of modules now.
+  llvm::Expected<llvm::ArrayRef<LinkedModule>> modulesNow();
   llvm::Expected<std::string> librariesDocument();
   uint64_t processId();
 
   const Trace &T;
   PacketChannel Channel;
   TimeTravel Travel;
+  ProcessImage Image;
   Stop LastStop;
   bool CannotGoOn = false; ///< the last resume started at the end of the run
   std::string Description; ///< replaces what the debugger would say of a stop
@@ -93,8 +96,8 @@ private:
   bool IsLldb = false, ErrorStrings = false, StopsAcknowledging = false;
   std::atomic<bool> Finished = false;
   std::vector<std::pair<uint32_t, uint64_t>> OsThreads;
-  std::vector<uint8_t> AuxiliaryVector;
-  std::set<uint64_t> ModulesTold; ///< where LLDB knows modules to be
+  bool CameBackward = false;             ///< the last resume did
+  std::vector<LinkedModule> ModulesTold; ///< what LLDB was made to ask for
 
   mutable std::mutex Lock; ///< of the next two
   std::optional<Jump> Next;

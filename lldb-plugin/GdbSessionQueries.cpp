@@ -5,7 +5,6 @@
 /// program's files and memory regions.
 
 #include "lldb-plugin/GdbSession.h"
-#include "lldb-plugin/ProcessImage.h"
 #include "lldb-plugin/RegisterLayout.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
@@ -102,10 +101,7 @@ std::string GdbSession::answerQuery(StringRef Packet) {
   if (Name == "qShlibInfoAddr") {
     // Without it LLDB takes the program's link_map for the linker's structure,
     // and never notices libraries that come and go.
-    if (Error E = readAuxiliaryVector())
-      return failure(std::move(E));
-    Expected<uint64_t> Slot =
-        debugSlot(T, AuxiliaryVector, Travel.position().Time);
+    Expected<uint64_t> Slot = Image.debugSlot();
     if (!Slot)
       return failure(Slot.takeError());
     return *Slot ? formatv("{0:x-}", *Slot).str()
@@ -185,25 +181,19 @@ static std::string quoted(StringRef Text) {
   return Result;
 }
 
-Error GdbSession::readAuxiliaryVector() {
-  if (!AuxiliaryVector.empty())
-    return Error::success();
-  Expected<std::vector<uint8_t>> Vector = auxiliaryVector(T);
-  if (!Vector)
-    return Vector.takeError();
-  AuxiliaryVector = std::move(*Vector);
-  return Error::success();
+Expected<ArrayRef<LinkedModule>> GdbSession::modulesNow() {
+  // Where the dynamic linker is about to say that they have changed, a living
+  // debugger, stopped, knows it already. Coming from later it has just been
+  // undone.
+  return Image.modules(Travel.position().Time + !CameBackward);
 }
 
 Expected<std::string> GdbSession::librariesDocument() {
-  if (Error E = readAuxiliaryVector())
-    return E;
-  Expected<std::vector<LinkedModule>> Modules =
-      linkedModules(T, AuxiliaryVector, Travel.position().Time);
+  Expected<ArrayRef<LinkedModule>> Modules = modulesNow();
   if (!Modules)
     return Modules.takeError();
   std::string Result = "<library-list-svr4 version=\"1.0\"";
-  if (!Modules->empty())
+  if (!Modules->empty() && Modules->front().Entry)
     Result += formatv(" main-lm=\"{0:x}\"", Modules->front().Entry);
   Result += ">";
   // The first is the program.
@@ -218,9 +208,10 @@ Expected<std::string> GdbSession::document(StringRef Object, StringRef Annex) {
   if (Object == "features" && Annex == "target.xml")
     return targetDescription().str();
   if (Object == "auxv") {
-    if (Error E = readAuxiliaryVector())
-      return E;
-    return toStringRef(AuxiliaryVector).str();
+    Expected<ArrayRef<uint8_t>> Vector = Image.auxiliaryVector();
+    if (!Vector)
+      return Vector.takeError();
+    return toStringRef(*Vector).str();
   }
   if (Object == "libraries-svr4")
     return librariesDocument();

@@ -2,6 +2,7 @@
 #include "lldb-plugin/LoadedTrace.h"
 #include "lldb-plugin/Bookmarks.h"
 #include "lldb-plugin/Describe.h"
+#include "lldb-plugin/GdbSession.h"
 #include "lldb-plugin/HistoryUnwinder.h"
 #include "lldb-plugin/LldbInternals.h"
 #include "query/DebugFiles.h"
@@ -188,10 +189,14 @@ LoadedTrace::connectHidden(lldb::SBDebugger Debugger,
   return connect(Debugger, std::move(T), Start, Program, Ignored);
 }
 
+LoadedTrace::LoadedTrace() = default;
+
 LoadedTrace::~LoadedTrace() {
   if (Socket >= 0)
     close(Socket);
 }
+
+Position LoadedTrace::position() const { return Session->position(); }
 
 std::shared_ptr<LoadedTrace> LoadedTrace::of(lldb::SBDebugger Debugger) {
   lldb::SBProcess Process = Debugger.GetSelectedTarget().GetProcess();

@@ -6,11 +6,13 @@
 #ifndef CHRONICLE_LLDB_PLUGIN_LOADEDTRACE_H
 #define CHRONICLE_LLDB_PLUGIN_LOADEDTRACE_H
 
-#include "lldb-plugin/GdbSession.h"
+#include "lldb-plugin/TimeTravel.h"
 #include "lldb/API/LLDB.h"
 #include <memory>
 
 namespace chronicle {
+
+class GdbSession;
 
 /// The trace, and the session that LLDB's process talks to over a pair of
 /// sockets. Lives until the process has gone and nobody uses it.
@@ -35,7 +37,7 @@ public:
 
   const Trace &trace() const { return *T; }
   std::shared_ptr<const Trace> sharedTrace() const { return T; }
-  Position position() const { return Session->position(); }
+  Position position() const;
   lldb::SBProcess process() const { return Process; }
 
   /// Goes to a moment and prints the stop as LLDB does. Thread 0: the one that
@@ -54,7 +56,7 @@ public:
   llvm::Error jumpHidden(Timestamp Time, uint32_t Thread);
 
 private:
-  LoadedTrace() = default;
+  LoadedTrace();
   static llvm::Expected<std::shared_ptr<LoadedTrace>>
   connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
           Timestamp Start, llvm::StringRef Program, std::string &StopText);

@@ -3,6 +3,7 @@
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
 #include <elf.h>
+#include <link.h>
 
 using namespace llvm;
 using support::endian::read32le;
@@ -27,7 +28,9 @@ readUpTo(const Trace &T, uint64_t Address, uint64_t Length, Timestamp Time) {
   return std::move(M->Bytes);
 }
 
-Expected<std::vector<uint8_t>> auxiliaryVector(const Trace &T) {
+Expected<ArrayRef<uint8_t>> ProcessImage::auxiliaryVector() {
+  if (!Auxiliary.empty())
+    return Auxiliary;
   Expected<uint32_t> First = T.threadAt(0);
   if (!First)
     return First.takeError();
@@ -43,9 +46,10 @@ Expected<std::vector<uint8_t>> auxiliaryVector(const Trace &T) {
     Nulls += read64le(&(*Stack)[At]) == 0;
   size_t Start = At;
   for (; At + 16 <= Stack->size(); At += 16)
-    if (read64le(&(*Stack)[At]) == AT_NULL)
-      return std::vector<uint8_t>(Stack->begin() + Start,
-                                  Stack->begin() + At + 16);
+    if (read64le(&(*Stack)[At]) == AT_NULL) {
+      Auxiliary.assign(Stack->begin() + Start, Stack->begin() + At + 16);
+      return Auxiliary;
+    }
   return createStringError("the initial stack has no auxiliary vector");
 }
 
@@ -56,12 +60,16 @@ static uint64_t auxiliaryValue(ArrayRef<uint8_t> Vector, uint64_t Type) {
   return 0;
 }
 
-Expected<uint64_t> debugSlot(const Trace &T, ArrayRef<uint8_t> Vector,
-                             Timestamp Time) {
-  uint64_t Headers = auxiliaryValue(Vector, AT_PHDR);
-  uint64_t Count = std::min<uint64_t>(auxiliaryValue(Vector, AT_PHNUM), 256);
+Expected<uint64_t> ProcessImage::debugSlot() {
+  if (Slot)
+    return *Slot;
+  Expected<ArrayRef<uint8_t>> Vector = auxiliaryVector();
+  if (!Vector)
+    return Vector.takeError();
+  uint64_t Headers = auxiliaryValue(*Vector, AT_PHDR);
+  uint64_t Count = std::min<uint64_t>(auxiliaryValue(*Vector, AT_PHNUM), 256);
   Expected<std::vector<uint8_t>> Table =
-      readUpTo(T, Headers, Count * sizeof(Elf64_Phdr), Time);
+      readUpTo(T, Headers, Count * sizeof(Elf64_Phdr), 0);
   if (!Table)
     return Table.takeError();
   uint64_t Bias = 0, Dynamic = 0, Size = 0;
@@ -77,64 +85,168 @@ Expected<uint64_t> debugSlot(const Trace &T, ArrayRef<uint8_t> Vector,
       Size = read64le(Header + offsetof(Elf64_Phdr, p_memsz));
     }
   }
-  if (!Dynamic)
-    return 0;
-  Expected<std::vector<uint8_t>> Section =
-      readUpTo(T, Bias + Dynamic, std::min<uint64_t>(Size, 1 << 16), Time);
-  if (!Section)
-    return Section.takeError();
-  for (size_t At = 0; At + 16 <= Section->size(); At += 16)
-    if (read64le(&(*Section)[At]) == DT_DEBUG)
-      return Bias + Dynamic + At + 8;
-  return 0;
+  std::vector<uint8_t> Section;
+  if (Dynamic)
+    if (Error E =
+            readUpTo(T, Bias + Dynamic, std::min<uint64_t>(Size, 1 << 16), 0)
+                .moveInto(Section))
+      return E;
+  Slot = 0;
+  for (size_t At = 0; At + 16 <= Section.size() && !*Slot; At += 16)
+    if (read64le(&Section[At]) == DT_DEBUG)
+      Slot = Bias + Dynamic + At + 8;
+  return *Slot;
 }
 
-/// What the slot holds at Time: 0 until the dynamic linker has filled it.
-static Expected<uint64_t>
-debugStructure(const Trace &T, ArrayRef<uint8_t> Vector, Timestamp Time) {
-  Expected<uint64_t> Slot = debugSlot(T, Vector, Time);
-  if (!Slot || !*Slot)
-    return Slot;
-  Expected<std::vector<uint8_t>> Value = readUpTo(T, *Slot, 8, Time);
-  if (!Value)
-    return Value.takeError();
-  return Value->size() == 8 ? read64le(Value->data()) : 0;
+Expected<ProcessImage::Rendezvous> ProcessImage::rendezvous() {
+  if (Linker)
+    return *Linker;
+  Expected<uint64_t> Where = debugSlot();
+  if (!Where)
+    return Where.takeError();
+  // Filled in once, early.
+  const Timestamp End = T.instructions();
+  Rendezvous Found;
+  if (*Where) {
+    Expected<std::vector<uint8_t>> Value = readUpTo(T, *Where, 8, End);
+    if (!Value)
+      return Value.takeError();
+    if (Value->size() == 8)
+      Found.Address = read64le(Value->data());
+  }
+  if (Found.Address) {
+    Expected<std::vector<uint8_t>> Function =
+        readUpTo(T, Found.Address + offsetof(r_debug, r_brk), 8, End);
+    if (!Function)
+      return Function.takeError();
+    if (Function->size() == 8)
+      Found.Function = read64le(Function->data());
+  }
+  Linker = Found;
+  return Found;
 }
 
-Expected<std::vector<LinkedModule>>
-linkedModules(const Trace &T, ArrayRef<uint8_t> AuxiliaryVector,
-              Timestamp Time) {
+/// The last call within the time range, or the first, that says that the list
+/// is in order.
+Expected<std::optional<Timestamp>> ProcessImage::notification(TimeRange When,
+                                                              bool Backward) {
+  while (When.First <= When.Last) {
+    std::optional<Timestamp> Called;
+    if (Error E = T.executions({Linker->Function, Linker->Function}, When, 0,
+                               Backward, [&](const Execution &X) {
+                                 Called = X.Time;
+                                 return false;
+                               }))
+      return E;
+    if (!Called)
+      break;
+    Expected<std::vector<uint8_t>> State =
+        readUpTo(T, Linker->Address + offsetof(r_debug, r_state), 4, *Called);
+    if (!State)
+      return State.takeError();
+    if (State->size() == 4 && read32le(State->data()) == r_debug::RT_CONSISTENT)
+      return Called;
+    if (!Backward)
+      When.First = *Called + 1;
+    else if (*Called)
+      When.Last = *Called - 1;
+    else
+      break;
+  }
+  return std::nullopt;
+}
+
+Expected<std::vector<LinkedModule>> ProcessImage::listAt(Timestamp Time) {
   std::vector<LinkedModule> Result;
-  Expected<uint64_t> Debug = debugStructure(T, AuxiliaryVector, Time);
-  if (!Debug)
-    return Debug.takeError();
-  if (!*Debug)
-    return Result;
-  // r_version, padding, r_map.
-  Expected<std::vector<uint8_t>> Head = readUpTo(T, *Debug, 16, Time);
+  Expected<std::vector<uint8_t>> Head =
+      readUpTo(T, Linker->Address + offsetof(r_debug, r_map), 8, Time);
   if (!Head)
     return Head.takeError();
-  uint64_t Entry = Head->size() == 16 ? read64le(&(*Head)[8]) : 0;
+  uint64_t Entry = Head->size() == 8 ? read64le(Head->data()) : 0;
   while (Entry && Result.size() < MostModules) {
-    // l_addr, l_name, l_ld, l_next.
-    Expected<std::vector<uint8_t>> Map = readUpTo(T, Entry, 32, Time);
+    Expected<std::vector<uint8_t>> Map =
+        readUpTo(T, Entry, sizeof(link_map), Time);
     if (!Map)
       return Map.takeError();
-    if (Map->size() < 32)
+    if (Map->size() < sizeof(link_map))
       break;
     LinkedModule M;
     M.Entry = Entry;
-    M.Bias = read64le(&(*Map)[0]);
-    M.Dynamic = read64le(&(*Map)[16]);
-    Expected<std::vector<uint8_t>> Name =
-        readUpTo(T, read64le(&(*Map)[8]), LongestName, Time);
+    M.Bias = read64le(&(*Map)[offsetof(link_map, l_addr)]);
+    M.Dynamic = read64le(&(*Map)[offsetof(link_map, l_ld)]);
+    Expected<std::vector<uint8_t>> Name = readUpTo(
+        T, read64le(&(*Map)[offsetof(link_map, l_name)]), LongestName, Time);
     if (!Name)
       return Name.takeError();
     M.Name.assign(Name->begin(), std::find(Name->begin(), Name->end(), 0));
-    Entry = read64le(&(*Map)[24]);
+    Entry = read64le(&(*Map)[offsetof(link_map, l_next)]);
     Result.push_back(std::move(M));
   }
   return Result;
+}
+
+/// The program and the dynamic linker itself. First: the first notification.
+Expected<std::vector<LinkedModule>>
+ProcessImage::loadedByKernel(std::optional<Timestamp> First) {
+  std::vector<LinkedModule> Result(1);
+  Expected<ArrayRef<uint8_t>> Vector = auxiliaryVector();
+  if (!Vector)
+    return Vector.takeError();
+  const uint64_t Base = auxiliaryValue(*Vector, AT_BASE);
+  if (!Base)
+    return Result;
+  // Under the name that it will have: a debugger takes another name for another
+  // module.
+  if (First) {
+    Expected<std::vector<LinkedModule>> List = listAt(*First);
+    if (!List)
+      return List.takeError();
+    for (LinkedModule &M : *List)
+      if (M.Bias == Base) {
+        M.Entry = 0;
+        Result.push_back(std::move(M));
+      }
+    return Result;
+  }
+  Expected<std::vector<Module>> Modules = T.modules(0);
+  if (!Modules)
+    return Modules.takeError();
+  for (Module &M : *Modules)
+    if (M.Address == Base)
+      Result.push_back({0, Base, 0, std::move(M.Path)});
+  return Result;
+}
+
+Expected<ArrayRef<LinkedModule>> ProcessImage::modules(Timestamp Time) {
+  if (Time >= KnownFor.First && Time <= KnownFor.Last)
+    return Known;
+  Expected<Rendezvous> Found = rendezvous();
+  if (!Found)
+    return Found.takeError();
+  TimeRange For;
+  std::optional<Timestamp> Last, Next;
+  if (Found->Function) {
+    if (Time)
+      if (Error E =
+              notification({0, Time - 1}, /*Backward=*/true).moveInto(Last))
+        return E;
+    if (Error E = notification({Time, T.instructions()}, /*Backward=*/false)
+                      .moveInto(Next))
+      return E;
+  }
+  if (Last)
+    For.First = *Last + 1;
+  if (Next)
+    For.Last = *Next;
+  Expected<std::vector<LinkedModule>> List = Last ? listAt(*Last)
+                                             : *Slot
+                                                 ? loadedByKernel(Next)
+                                                 : std::vector<LinkedModule>();
+  if (!List)
+    return List.takeError();
+  Known = std::move(*List);
+  KnownFor = For;
+  return Known;
 }
 
 } // namespace chronicle

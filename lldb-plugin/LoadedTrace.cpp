@@ -91,6 +91,37 @@ static void checkModules(const Trace &T, Timestamp Time,
   }
 }
 
+namespace {
+/// As long as it lives, a process that is made waits for answers as long as
+/// they take. LLDB would give a remote process up after five seconds, but ours
+/// is no wire that may be dead: on a machine with much else to do, or a
+/// question that replays much, an answer may take longer.
+class Patience {
+public:
+  explicit Patience(lldb::SBDebugger Debugger)
+      : Instance(Debugger.GetInstanceName()),
+        Before(lldb::SBDebugger::GetInternalVariableValue(Setting, Instance)) {
+    set("3600");
+  }
+  ~Patience() {
+    if (Before.GetSize() == 1)
+      set(Before.GetStringAtIndex(0));
+  }
+  Patience(const Patience &) = delete;
+  Patience &operator=(const Patience &) = delete;
+
+private:
+  void set(const char *Seconds) {
+    lldb::SBDebugger::SetInternalVariable(Setting, Seconds, Instance);
+  }
+
+  static constexpr const char *Setting =
+      "plugin.process.gdb-remote.packet-timeout";
+  const char *Instance; ///< LLDB keeps its names
+  lldb::SBStringList Before;
+};
+} // namespace
+
 Expected<std::shared_ptr<LoadedTrace>>
 LoadedTrace::connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
                      Timestamp Start, StringRef Program,
@@ -131,8 +162,11 @@ LoadedTrace::connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
   std::string Connect =
       "process connect --plugin gdb-remote fd://" + std::to_string(Pair[0]);
   lldb::SBExecutionContext Context(Target);
-  Debugger.GetCommandInterpreter().HandleCommand(Connect.c_str(), Context,
-                                                 Connected);
+  {
+    Patience Long(Debugger);
+    Debugger.GetCommandInterpreter().HandleCommand(Connect.c_str(), Context,
+                                                   Connected);
+  }
   if (!Connected.Succeeded()) {
     shutdown(Result->Socket, SHUT_RDWR);
     Debugger.DeleteTarget(Target);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Records a program that prints "ready" and then computes for ever, and kills it, or its
-recorder, with SIGKILL from outside. Prints what is left."""
+recorder, with SIGKILL from outside; the recorder when its file has something to keep.
+Prints what is left."""
 import argparse
 import json
 import os
@@ -13,7 +14,6 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--chronicle", required=True)
 parser.add_argument("--trace", required=True)
 parser.add_argument("--victim", choices=("program", "recorder"), required=True)
-parser.add_argument("--seconds", type=float, default=1, help="how long to let it compute")
 parser.add_argument("command", nargs="+")
 options = parser.parse_args()
 
@@ -23,7 +23,29 @@ record = [options.chronicle, "record", "--quiet", "-o", options.trace, "--"]
 process = subprocess.Popen(record + options.command, stdout=subprocess.PIPE)
 while b"ready" not in process.stdout.readline():
     pass
-time.sleep(options.seconds)
+
+
+
+def facts():
+    """What the file says now; nothing until it has a checkpoint."""
+    info = [options.chronicle, "info", "--json", options.trace]
+    done = subprocess.run(info, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return json.loads(done.stdout) if done.returncode == 0 else {}
+
+
+def wait_for(condition, what):
+    """Only for what would never come: nothing here may depend on speed."""
+    end = time.monotonic() + 300
+    while not condition():
+        if time.monotonic() > end:
+            process.kill()
+            sys.exit("kill.py: " + what)
+        time.sleep(0.1)
+
+
+time.sleep(1)
+if options.victim == "recorder":
+    wait_for(lambda: facts().get("instructions"), "no checkpoint was written")
 
 
 def children(pid):
@@ -39,16 +61,12 @@ if len(programs) != 1:
     process.kill()
     sys.exit("kill.py: the recorder has the children %s" % programs)
 os.kill(process.pid if options.victim == "recorder" else programs[0], signal.SIGKILL)
-print("record ended with", process.wait(60))
-for _ in range(100):
-    if not os.path.exists("/proc/%d" % programs[0]):
-        break
-    time.sleep(0.1)
-else:
-    os.kill(programs[0], signal.SIGKILL)
-    sys.exit("kill.py: the program outlives its recorder")
-facts = json.loads(subprocess.check_output([options.chronicle, "info", "--json", options.trace]))
-end = facts.get("end") or {}
-print("reason", end.get("reason"))
-print("instructions", facts["instructions"])
-print("truncated", facts.get("truncated"))
+print("record ended with", process.wait(300))
+wait_for(
+    lambda: not os.path.exists("/proc/%d" % programs[0]),
+    "the program %d outlives its recorder" % programs[0],
+)
+left = facts()
+print("reason", (left.get("end") or {}).get("reason"))
+print("instructions", left["instructions"])
+print("truncated", left.get("truncated"))

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-TIMEOUT = 120
+TIMEOUT = 600
 
 
 def gdb(program, before, session):

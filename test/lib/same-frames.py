@@ -54,7 +54,7 @@ def gdb_frames(trace, program, times, folder):
         gdb = ["gdb", "-nx", "-q", "-batch", "-ex", "set pagination off", program]
         gdb += ["-ex", "target remote 127.0.0.1:" + port, "-x", script]
         return subprocess.run(
-            gdb, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=300
+            gdb, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=600
         ).stdout
 
 
@@ -73,7 +73,7 @@ def lldb_frames(trace, times, folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        timeout=300,
+        timeout=600,
     ).stdout
 
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 wanted = int(sys.argv[1])
-status = subprocess.run(sys.argv[2:], timeout=300).returncode
+status = subprocess.run(sys.argv[2:], timeout=600).returncode
 if status != wanted:
     print("status %d, not %d: %s" % (status, wanted, " ".join(sys.argv[2:])))
     sys.exit(1)

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <sys/wait.h>
 #include <thread>
@@ -24,7 +25,11 @@ namespace {
 struct Client : SupervisorClient {
   std::atomic<unsigned> Ticks{0}, Interrupts{0}, Ends{0};
   std::atomic<bool> Ended{false};
-  void tick() override { ++Ticks; }
+  std::function<void()> AtTick = [] {};
+  void tick() override {
+    ++Ticks;
+    AtTick();
+  }
   void interrupted() override { ++Interrupts; }
   void endRecording() override { ++Ends; }
   bool recordingEnded() override { return Ended; }
@@ -47,7 +52,7 @@ const testing::Environment *const TheEnvironment =
 
 /// Waits until Condition holds, but not forever.
 template <typename Function> bool waitUntil(Function Condition) {
-  for (int I = 0; I < 10000; ++I) {
+  for (int I = 0; I < 300000; ++I) {
     if (Condition())
       return true;
     usleep(1000);
@@ -81,7 +86,7 @@ protected:
   }
   /// Waits until Path has contents, which the program writes when it is ready.
   static std::string waitFor(const std::string &Path) {
-    for (int I = 0; I < 1000; ++I) {
+    for (int I = 0; I < 30000; ++I) {
       std::stringstream Text;
       Text << std::ifstream(Path).rdbuf();
       if (!Text.str().empty() && Text.str().back() == '\n')
@@ -284,10 +289,15 @@ TEST_F(SupervisorTest, ContinuesAStoppedProgramWhenContinuedItself) {
 
 TEST_F(SupervisorTest, TicksOnlyWhenAsked) {
   auto Start = std::chrono::steady_clock::now();
-  cantFail(start({"sleep", "0.3"}));
+  // Ends at the third.
+  C.AtTick = [this] {
+    if (C.Ticks == 3)
+      kill(S->process(), SIGTERM);
+  };
+  cantFail(start({"sleep", "1000"}));
   S->wait(C, std::chrono::milliseconds(50));
   auto Elapsed = std::chrono::steady_clock::now() - Start;
-  EXPECT_GE(C.Ticks, 1u);
+  EXPECT_GE(C.Ticks, 3u);
   EXPECT_LE(C.Ticks, Elapsed / std::chrono::milliseconds(50));
   C.Ticks = 0;
   run({"sleep", "0.1"});
@@ -339,23 +349,26 @@ pid_t supervise(const std::string &Script) {
 }
 
 void waitForFile(const std::string &Path) {
-  for (int I = 0; I < 1000 && access(Path.c_str(), F_OK) != 0; ++I)
+  for (int I = 0; I < 30000 && access(Path.c_str(), F_OK) != 0; ++I)
     usleep(10000);
 }
 
 TEST(SuspendTest, StopsAndContinuesWithTheProgram) {
   std::string Ready =
       testing::TempDir() + "/suspend." + std::to_string(getpid());
+  std::string GoOn = Ready + ".on";
   unlink(Ready.c_str());
+  unlink(GoOn.c_str());
   // As Valgrind's: SIGTSTP has no effect but is not ignored either.
-  pid_t Child = supervise("trap : TSTP; echo >" + Ready +
-                          "; for i in 1 2 3 4 5 6; do sleep 0.1; done; exit 9");
+  pid_t Child = supervise("trap : TSTP; echo >" + Ready + "; until test -e " +
+                          GoOn + "; do sleep 0.05; done; exit 9");
   waitForFile(Ready);
   kill(Child, SIGTSTP);
   int Status;
   ASSERT_EQ(waitpid(Child, &Status, WUNTRACED), Child);
   ASSERT_TRUE(WIFSTOPPED(Status));
-  usleep(1000000); // longer than the program needs if it went on
+  std::ofstream(GoOn) << '\n';
+  usleep(1000000); // longer than the program needs if it is not stopped
   EXPECT_EQ(waitpid(Child, &Status, WUNTRACED | WNOHANG), 0);
   kill(Child, SIGCONT);
   ASSERT_EQ(waitpid(Child, &Status, WUNTRACED), Child);

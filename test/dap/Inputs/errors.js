@@ -26,7 +26,7 @@ function alive(pid) {
   }
 }
 async function gone(pid) {
-  for (let i = 0; i < 600 && alive(pid); ++i) await new Promise((resolve) => setTimeout(resolve, 100));
+  for (let i = 0; i < 6000 && alive(pid); ++i) await new Promise((resolve) => setTimeout(resolve, 100));
   assert(!alive(pid), `process ${pid} was left behind`);
 }
 function lldbDapOf(session) {

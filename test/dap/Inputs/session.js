@@ -7,7 +7,7 @@ const fs = require('fs');
 const { DebugClient } = require('@vscode/debugadapter-testsupport');
 
 // Only for what would never come: nothing may depend on speed.
-const Patience = Number(process.env.PATIENCE || 120) * 1000;
+const Patience = Number(process.env.PATIENCE || 600) * 1000;
 
 class Session {
   // Starts chronicle-dap. Of its options one can be given.

@@ -9,7 +9,7 @@ const path = require('path');
 const { chromium } = require('playwright-core');
 const [codeServer, browserProgram, vsix, workspace, screenshot] = process.argv.slice(2);
 
-const Patience = Number(process.env.PATIENCE || 120) * 1000;
+const Patience = Number(process.env.PATIENCE || 300) * 1000;
 const home = path.join(workspace, '..', 'home');
 const codeServerWords = [path.join(codeServer, 'out/node/entry.js'),
   '--user-data-dir', path.join(home, 'user'), '--extensions-dir', path.join(home, 'extensions'),

@@ -48,7 +48,7 @@ def lldb(commands):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",
-            timeout=300,
+            timeout=600,
         )
     answers, rest = [], done.stdout
     for one in commands:

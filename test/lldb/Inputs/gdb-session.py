@@ -14,7 +14,7 @@ with subprocess.Popen(
     gdb += ["-ex", "target remote 127.0.0.1:" + port, "-x", commands]
     # Its status is 1 if the last command was refused, as a test may want.
     subprocess.run(
-        gdb, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, timeout=120
+        gdb, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, timeout=600
     )
-    if server.wait(timeout=60) != 0:
+    if server.wait(timeout=600) != 0:
         sys.exit("chronicle serve failed")

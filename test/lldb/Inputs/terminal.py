@@ -9,7 +9,7 @@ import tempfile
 import time
 
 trace = sys.argv[1]
-PATIENCE = 120  # for a machine under load; nothing waits that long if all is well
+PATIENCE = 600  # for a machine under load; nothing waits that long if all is well
 
 
 class Terminal:
@@ -33,9 +33,11 @@ class Terminal:
     def type(self, *keys):
         self.run("send-keys", *keys)
 
-    def wait(self, pattern):
-        """Until the screen shows the pattern; gives the match."""
+    def wait(self, pattern, press=None):
+        """Until the screen shows the pattern; gives the match. Meanwhile presses a key
+        now and then: the first may come before there is somebody to hear it."""
         end = time.monotonic() + PATIENCE
+        next_press = time.monotonic() + 1
         while True:
             screen = self.screen()
             found = re.search(pattern, screen, re.M)
@@ -43,6 +45,9 @@ class Terminal:
                 return found
             if time.monotonic() > end:
                 sys.exit("no %r on the screen:\n%s" % (pattern, screen))
+            if press and time.monotonic() > next_press:
+                self.type(press)
+                next_press = time.monotonic() + 5
             time.sleep(0.1)
 
     def clear(self):
@@ -142,9 +147,7 @@ try:
         terminal.type("-l", command)
         terminal.type("Enter")
         terminal.wait(re.escape(command))
-        time.sleep(1)
-        terminal.type("C-c")
-        terminal.wait(r"^Interrupted: there may be more\.")
+        terminal.wait(r"^Interrupted: there may be more\.", press="C-c")
         terminal.wait(r"^\(lldb\) *\n*\Z")
         print("interrupted:", command)
     terminal.clear()

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 from session import Session, connect
 
@@ -70,7 +69,7 @@ p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 p.stdout.close()
 p.stdin.write(b'{"cmd":"executions","address":0,"length":"0x800000000000"}\n')
 p.stdin.close()
-assert p.wait(timeout=60) == 1, p.returncode
+assert p.wait(timeout=600) == 1, p.returncode
 
 # A socket serves several clients, each with its own ids.
 server = subprocess.Popen(command[:-1] + ["--listen", path, command[-1]])
@@ -92,7 +91,7 @@ try:
     )
     assert other.returncode == 2 and "in use" in other.stderr, other
     server.send_signal(signal.SIGTERM)
-    assert server.wait(timeout=60) == -signal.SIGTERM
+    assert server.wait(timeout=600) == -signal.SIGTERM
     assert not os.path.exists(path)
     # One that was killed leaves its socket, which the next one replaces.
     server = subprocess.Popen(command[:-1] + ["--listen", path, command[-1]])
@@ -101,7 +100,6 @@ try:
     server.wait()
     assert os.path.exists(path)
     server = subprocess.Popen(command[:-1] + ["--listen", path, command[-1]])
-    time.sleep(0.2)
     assert connect(path).ask("registers", at=30)["at"] == 30
 finally:
     server.terminate()

@@ -77,7 +77,7 @@ class Session:
         return rest, self.process.wait()
 
 
-def connect(path, seconds=30):
+def connect(path, seconds=300):
     """A client of a server that may still be starting."""
     end = time.time() + seconds
     while True:

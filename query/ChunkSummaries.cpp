@@ -7,21 +7,28 @@ using namespace llvm;
 
 namespace chronicle {
 
-ChunkSummaries::ChunkSummaries(ArrayRef<PageChunkEntry> Chunks)
-    : Chunks(Chunks) {
-  for (size_t Below = Chunks.size(); Below > Fanout;
-       Below = Levels.back().size()) {
-    const auto Level = static_cast<unsigned>(Levels.size());
-    std::vector<Granules> Next((Below + Fanout - 1) / Fanout);
-    for (size_t I = 0; I < Below; ++I)
-      for (unsigned W = 0; W < GranuleWords; ++W)
-        Next[I / Fanout][W] |= summary(Level, I)[W];
-    Levels.push_back(std::move(Next));
-  }
+void ChunkSummaries::makeTree() const {
+  std::call_once(Made, [this] {
+    for (size_t Below = Chunks.size(); Below > Fanout;
+         Below = Levels.back().size()) {
+      const auto Level = static_cast<unsigned>(Levels.size());
+      std::vector<Granules> Next((Below + Fanout - 1) / Fanout);
+      for (size_t I = 0; I < Below; ++I)
+        for (unsigned W = 0; W < GranuleWords; ++W)
+          Next[I / Fanout][W] |= summary(Level, I)[W];
+      Levels.push_back(std::move(Next));
+    }
+  });
 }
 
 size_t ChunkSummaries::next(size_t First, size_t End,
                             const uint64_t Wanted[GranuleWords]) const {
+  if (isSmall(First, End)) {
+    while (First < End && !intersect(Chunks[First].Granules, Wanted))
+      ++First;
+    return First;
+  }
+  makeTree();
   unsigned Level = 0;
   size_t Size = 1; // chunks that an entry of the level stands for
   while (First < End) {
@@ -44,6 +51,12 @@ size_t ChunkSummaries::next(size_t First, size_t End,
 
 size_t ChunkSummaries::previous(size_t First, size_t End,
                                 const uint64_t Wanted[GranuleWords]) const {
+  if (isSmall(First, End)) {
+    while (End > First && !intersect(Chunks[End - 1].Granules, Wanted))
+      --End;
+    return End;
+  }
+  makeTree();
   unsigned Level = 0;
   size_t Size = 1;
   while (End > First) {

@@ -10,6 +10,7 @@
 #include "trace-format/FileFormat.h"
 #include "trace-format/TraceData.h"
 #include <array>
+#include <mutex>
 
 namespace chronicle {
 
@@ -22,13 +23,16 @@ inline bool intersect(const uint64_t A[GranuleWords],
   return Both != 0;
 }
 
-/// Making it costs one pass over the chunks and about 4 bytes each; a search
-/// the logarithm of the chunks it covers, however many of them do not write the
-/// granules asked for.
+/// A search costs the logarithm of the chunks it covers, however many of them
+/// do not write the granules asked for. The tree is made by the first search
+/// that pays for it, in one pass over all chunks, and takes about 4 bytes each;
+/// searches in a small part of them, as those of one frame mostly are, look at
+/// the chunks themselves. May be used from several threads at once.
 class ChunkSummaries {
 public:
   /// The chunks as in the directory, sorted by frame and time.
-  explicit ChunkSummaries(llvm::ArrayRef<PageChunkEntry> Chunks);
+  explicit ChunkSummaries(llvm::ArrayRef<PageChunkEntry> Chunks)
+      : Chunks(Chunks) {}
 
   /// The first of the chunks [First, End) that may write one of the granules,
   /// or End.
@@ -40,15 +44,23 @@ public:
 
 private:
   static constexpr unsigned Fanout = 16;
+  /// A search in less than one part of so many needs no tree.
+  static constexpr size_t SmallPart = 64;
   using Granules = std::array<uint64_t, GranuleWords>;
   const uint64_t *summary(unsigned Level, size_t Index) const {
     return Level ? Levels[Level - 1][Index].data() : Chunks[Index].Granules;
   }
 
+  bool isSmall(size_t First, size_t End) const {
+    return End - First < Chunks.size() / SmallPart;
+  }
+  void makeTree() const;
+
   llvm::ArrayRef<PageChunkEntry> Chunks;
+  mutable std::once_flag Made;
   /// Each entry is the union of 16 of the level below; the lowest one of 16
   /// chunks. Those of two frames may share an entry, which then says too much.
-  std::vector<std::vector<Granules>> Levels;
+  mutable std::vector<std::vector<Granules>> Levels;
 };
 
 } // namespace chronicle

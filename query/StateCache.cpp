@@ -8,8 +8,8 @@ using namespace llvm;
 
 namespace chronicle {
 
-/// Instructions between checkpoints, and more than any superblock has.
-static constexpr uint64_t CheckpointInterval = 10000, LongestSuperblock = 512;
+/// Instructions between checkpoints.
+static constexpr uint64_t CheckpointInterval = 10000;
 static constexpr size_t MaxIdle = 8;
 
 struct StateCursor::Engine {
@@ -24,6 +24,7 @@ struct StateCursor::Engine {
   }
 
   void restore(std::shared_ptr<BlockHistory> H, size_t Checkpoint);
+  Expected<bool> passCheckpoint(Timestamp T);
   Error runTo(Timestamp T);
   Error advance(Timestamp T);
   void makeCheckpoint();
@@ -91,27 +92,37 @@ void StateCursor::Engine::makeCheckpoint() {
   Memory.clearDirty();
 }
 
+/// Checkpoints are made by whoever comes along first with the writes since the
+/// one before; a replay that somebody overtook makes none.
+Expected<bool> StateCursor::Engine::passCheckpoint(Timestamp T) {
+  const Timestamp Place = CheckpointTime + CheckpointInterval;
+  if (Checkpoint + 1 != History->checkpoints() ||
+      std::min(T, History->endTime()) < Place + LongestSuperblock)
+    return false;
+  // Small steps may have gone past the place already.
+  if (Replayer.time() < Place) {
+    if (Error E = advance(Place))
+      return E;
+    if (!Replayer.finishSuperblock())
+      return failed();
+  } else if (!Replayer.canSave()) {
+    return false;
+  }
+  makeCheckpoint();
+  return true;
+}
+
 Error StateCursor::Engine::runTo(Timestamp T) {
-  const Timestamp End = History->endTime();
-  // Checkpoints are made by whoever comes along first with the writes since the
-  // one before; a replay that somebody overtook makes none.
-  while (Checkpoint + 1 == History->checkpoints() &&
-         std::min(T, End) >=
-             CheckpointTime + CheckpointInterval + LongestSuperblock) {
-    // Small steps may have gone past the place already.
-    if (Replayer.time() < CheckpointTime + CheckpointInterval) {
-      if (Error E = advance(CheckpointTime + CheckpointInterval))
-        return E;
-      if (!Replayer.finishSuperblock())
-        return failed();
-    } else if (!Replayer.canSave()) {
+  while (true) {
+    Expected<bool> Passed = passCheckpoint(T);
+    if (!Passed)
+      return Passed.takeError();
+    if (!*Passed)
       break;
-    }
-    makeCheckpoint();
   }
   if (Error E = advance(T))
     return E;
-  if (T >= End && Checkpoint + 1 == History->checkpoints() &&
+  if (T >= History->endTime() && Checkpoint + 1 == History->checkpoints() &&
       !History->complete())
     makeCheckpoint();
   return Error::success();
@@ -131,6 +142,9 @@ BlockReplayer &StateCursor::replayer() { return E->Replayer; }
 ReplayMemory &StateCursor::memory() { return E->Memory; }
 Timestamp StateCursor::time() const { return E->Replayer.time(); }
 Error StateCursor::runTo(Timestamp T) { return E->runTo(T); }
+Expected<bool> StateCursor::passCheckpoint(Timestamp T) {
+  return E->passCheckpoint(T);
+}
 
 Error StateCursor::finishSuperblock() {
   if (!E->Replayer.finishSuperblock())
@@ -172,19 +186,13 @@ StateCache::StateCache(const TraceReader &Reader, uint64_t Bytes)
     : Reader(Reader), Budget(Bytes), Exits(Reader),
       Programs(Reader.superblockCount(),
                [&Reader](uint32_t Id) { return Reader.definition(Id).Bytes; }),
-      Maps(Reader), Threads(Reader) {}
+      Maps(Reader), Threads(Reader), Summaries(Reader.pageChunks()) {}
 
 StateCache::~StateCache() {
   // They count in Total until they are gone.
   Idle.clear();
   Histories.clear();
   Recent.clear();
-}
-
-const ChunkSummaries &StateCache::chunkSummaries() {
-  std::call_once(SummariesOnce,
-                 [this] { Summaries.emplace(Reader.pageChunks()); });
-  return *Summaries;
 }
 
 Expected<std::shared_ptr<BlockHistory>> StateCache::history(BlockNumber N) {

@@ -35,6 +35,9 @@ public:
   /// Goes on to the state at T, or to the end of the block if T is beyond,
   /// after its last event. T must not be behind.
   llvm::Error runTo(Timestamp T);
+  /// Goes on to the next checkpoint, if that is a new one and before T. False:
+  /// it is not, and nothing happened.
+  llvm::Expected<bool> passCheckpoint(Timestamp T);
   llvm::Error runToEnd() { return runTo(~Timestamp(0)); }
   /// Goes on to the end of the superblock under way, if one is.
   llvm::Error finishSuperblock();
@@ -51,6 +54,9 @@ private:
   std::unique_ptr<Engine> E;
 };
 
+/// More instructions than any superblock has.
+constexpr uint64_t LongestSuperblock = 512;
+
 /// Hands out cursors. The first one in a block replays from its start; later
 /// ones go on from the nearest checkpoint (one every 10,000 instructions) or
 /// from a replay that stopped there. Keeps to Bytes, but for what is in use and
@@ -65,8 +71,7 @@ public:
   const ExitTable &exits() const { return Exits; }
   const MapHistory &maps() const { return Maps; }
   const ThreadHistory &threads() const { return Threads; }
-  /// Made when first asked for.
-  const ChunkSummaries &chunkSummaries();
+  const ChunkSummaries &chunkSummaries() const { return Summaries; }
 
   /// The block, decoded.
   llvm::Expected<std::shared_ptr<const Block>> block(BlockNumber N);
@@ -99,8 +104,7 @@ private:
   ProgramCache Programs;
   MapHistory Maps;
   ThreadHistory Threads;
-  std::once_flag SummariesOnce;
-  std::optional<ChunkSummaries> Summaries;
+  ChunkSummaries Summaries;
   std::atomic<uint64_t> Total = 0;
   std::mutex Lock;
   /// Latest last.

@@ -45,13 +45,63 @@ bool WatchedRange::overlapsShared(uint64_t Address, uint64_t Size) {
   return false;
 }
 
-void SuperblockFinder::store(uint32_t, uint64_t Address, uint32_t Size,
-                             const uint8_t *, const uint8_t *) {
+template <class T> static std::optional<T> fixedPart(const Event &E) {
+  if (E.Payload.size() < sizeof(T))
+    return std::nullopt;
+  return loadValue<T>(E.Payload.data());
+}
+
+/// Whether an event may write the range, or change what is seen there.
+static bool touches(const Event &E, WatchedRange &Watch) {
+  auto Overlaps = [&](const auto &Fixed) {
+    return Fixed && Fixed->length &&
+           Watch.overlaps(Fixed->address, Fixed->length);
+  };
+  switch (E.Kind) {
+  case CH_EV_MEMORY:
+    return Overlaps(fixedPart<ch_ev_memory>(E));
+  case CH_EV_OUTSIDE_WRITE:
+    return Overlaps(fixedPart<ch_ev_outside_write>(E));
+  case CH_EV_MAP: {
+    auto M = fixedPart<ch_ev_map>(E);
+    // The stack's growth brings nothing but zeros where zeros were.
+    return Overlaps(M) && !(M->flags & CH_MAP_STACK);
+  }
+  case CH_EV_UNMAP:
+    return Overlaps(fixedPart<ch_ev_range>(E));
+  default:
+    return false;
+  }
+}
+
+HitFinder::HitFinder(StateCursor &Cursor, AddressRange Range)
+    : Cursor(Cursor), Watch(Cursor.memory(), Range) {
+  Cursor.replayer().Observer = this;
+  Cursor.replayer().OnEvent = [this](const Event &E, Timestamp T) {
+    if (touches(E, Watch)) {
+      const BlockReplayer &Replayer = this->Cursor.replayer();
+      const size_t Index = &E - this->Cursor.block().Events.data();
+      Hits.push_back(
+          {&E, T, Replayer.executions(), Replayer.canSave() ? Index : NoEvent});
+    }
+    Watch.event(E);
+  };
+}
+
+void HitFinder::store(uint32_t, uint64_t Address, uint32_t Size,
+                      const uint8_t *, const uint8_t *) {
   if (!Watch.overlaps(Address, Size))
     return;
-  const Timestamp Start = Replayer.superblockStart();
-  if (Starts.empty() || Starts.back() != Start)
-    Starts.push_back(Start);
+  const BlockReplayer &Replayer = Cursor.replayer();
+  const uint64_t Execution = Replayer.executions();
+  // Writes from outside may have come in between.
+  for (const Hit &H : reverse(Hits)) {
+    if (H.Execution != Execution)
+      break;
+    if (!H.Outside)
+      return;
+  }
+  Hits.push_back({nullptr, Replayer.superblockStart(), Execution, NoEvent});
 }
 
 void StoreWrites::store(uint32_t Instruction, uint64_t Address, uint32_t Size,
@@ -74,29 +124,23 @@ void StoreWrites::store(uint32_t Instruction, uint64_t Address, uint32_t Size,
   Found.push_back(std::move(W));
 }
 
-template <class T> static std::optional<T> fixedPart(const Event &E) {
-  if (E.Payload.size() < sizeof(T))
-    return std::nullopt;
-  return loadValue<T>(E.Payload.data());
-}
-
 void EventWrites::event(const Event &E, Timestamp T) {
+  if (!touches(E, Watch))
+    return;
   auto Made = [&]() -> Error {
     switch (E.Kind) {
     case CH_EV_MEMORY:
       return memory(E, T);
     case CH_EV_OUTSIDE_WRITE:
       return outside(E, T);
-    case CH_EV_MAP:
-      if (auto M = fixedPart<ch_ev_map>(E))
-        // The stack's growth brings nothing but zeros where zeros were.
-        if (!(M->flags & CH_MAP_STACK))
-          return mapping(M->address, M->length, M->thread, &*M, T);
-      return Error::success();
-    case CH_EV_UNMAP:
-      if (auto R = fixedPart<ch_ev_range>(E))
-        return mapping(R->address, R->length, R->thread, nullptr, T);
-      return Error::success();
+    case CH_EV_MAP: {
+      const ch_ev_map M = *fixedPart<ch_ev_map>(E);
+      return mapping(M.address, M.length, M.thread, &M, T);
+    }
+    case CH_EV_UNMAP: {
+      const ch_ev_range R = *fixedPart<ch_ev_range>(E);
+      return mapping(R.address, R.length, R.thread, nullptr, T);
+    }
     default:
       return Error::success();
     }
@@ -188,8 +232,6 @@ Error EventWrites::newBytes(const ch_ev_memory &M, const Event &E,
 
 Error EventWrites::memory(const Event &E, Timestamp T) {
   auto M = fixedPart<ch_ev_memory>(E);
-  if (!M || M->length == 0 || !Watch.overlaps(M->address, M->length))
-    return Error::success();
   Write W;
   W.Time = T;
   W.Thread = M->thread;
@@ -232,8 +274,6 @@ Error EventWrites::memory(const Event &E, Timestamp T) {
 
 Error EventWrites::outside(const Event &E, Timestamp T) {
   auto O = fixedPart<ch_ev_outside_write>(E);
-  if (!O || O->length == 0 || !Watch.overlaps(O->address, O->length))
-    return Error::success();
   if (E.Payload.size() < sizeof(*O) + O->length)
     return createStringError("a damaged event");
   Write W;
@@ -257,8 +297,6 @@ Error EventWrites::outside(const Event &E, Timestamp T) {
 /// together.
 Error EventWrites::mapping(uint64_t Address, uint64_t Length, uint32_t Thread,
                            const ch_ev_map *Map, Timestamp T) {
-  if (Length == 0)
-    return Error::success();
   const AddressRange Part =
       common(Watch.range(), {Address, Address + (Length - 1)});
   if (Part.First > Part.Last)
@@ -382,6 +420,45 @@ Expected<uint64_t> EventWrites::pcOf(uint32_t Thread) {
       return loadValue<uint64_t>(E.Payload.data() + sizeof(ch_ev_snapshot) +
                                  CH_OFFSET_RIP);
   return 0;
+}
+
+WriteMaker::WriteMaker(StateCache &Cache, StateCursor At, AddressRange Range,
+                       ArrayRef<Hit> All)
+    : Cursor(std::move(At)), Watch(Cursor.memory(), Range),
+      Events(Cache, Cursor, Watch, Found), Stores(Cache, Cursor, Watch, Found),
+      Hits(All) {
+  Cursor.replayer().OnEvent = [this](const Event &E, Timestamp T) {
+    if (!done() && Hits[Next].Outside == &E) {
+      Events.event(E, T);
+      ++Next;
+    }
+    Watch.event(E);
+  };
+}
+
+Expected<std::vector<Write>> WriteMaker::next() {
+  const size_t Mine = Next;
+  const Hit &H = Hits[Mine];
+  // Otherwise a write from outside stopped inside the superblock already.
+  if (Cursor.time() <= H.Time)
+    if (Error E = Cursor.runTo(H.Time))
+      return E;
+  if (!H.Outside) {
+    ++Next;
+    Cursor.replayer().Observer = &Stores;
+    // Stopping inside makes it run the exact program.
+    if (Cursor.time() == H.Time)
+      if (Error E = Cursor.runTo(H.Time + 1))
+        return E;
+    if (Error E = Cursor.finishSuperblock())
+      return E;
+    Cursor.replayer().Observer = nullptr;
+  }
+  assert(Next > Mine && "another replay of the block takes another way");
+  Next = std::max(Next, Mine + 1);
+  if (Error E = Events.takeError())
+    return E;
+  return std::exchange(Found, {});
 }
 
 } // namespace chronicle

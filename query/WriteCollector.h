@@ -38,27 +38,44 @@ private:
   std::vector<std::pair<UInt128, UInt128>> Shared;
 };
 
-/// Notes when the superblocks start that store to the range.
-class SuperblockFinder : public StoreObserver {
+/// A place in a block's replay that touches the range: an event, or a
+/// superblock with a store.
+struct Hit {
+  const Event *Outside; ///< null: a superblock
+  Timestamp Time;       ///< of the event; of the superblock's start
+  uint64_t Execution;   ///< executions complete before it
+  size_t NextEvent;     ///< events before it, unless a superblock is under way
+  bool isAfter(const Checkpoint &C) const {
+    return C.Position.Execution < Execution ||
+           (C.Position.Execution == Execution &&
+            C.Position.NextEvent <= NextEvent);
+  }
+};
+
+/// Notes the hits of a replay, in order. Sees every store, but makes nothing of
+/// it: programs stay fast ones.
+class HitFinder : public StoreObserver {
 public:
-  SuperblockFinder(StateCursor &Cursor, WatchedRange &Watch,
-                   std::vector<Timestamp> &Starts)
-      : Replayer(Cursor.replayer()), Watch(Watch), Starts(Starts) {}
+  /// Sets the cursor's hooks; they stay.
+  HitFinder(StateCursor &Cursor, AddressRange Range);
   void store(uint32_t, uint64_t Address, uint32_t Size, const uint8_t *,
              const uint8_t *) override;
 
+  std::vector<Hit> Hits;
+
 private:
-  const BlockReplayer &Replayer;
-  WatchedRange &Watch;
-  std::vector<Timestamp> &Starts;
+  static constexpr size_t NoEvent = ~size_t(0);
+  StateCursor &Cursor;
+  WatchedRange Watch;
 };
 
-/// Makes writes of the stores of exact programs.
+/// Makes writes of stores.
 class StoreWrites : public StoreObserver {
 public:
   StoreWrites(StateCache &Cache, StateCursor &Cursor, WatchedRange &Watch,
               std::vector<Write> &Found)
       : Cache(Cache), Cursor(Cursor), Watch(Watch), Found(Found) {}
+  /// The program must be exact.
   void store(uint32_t Instruction, uint64_t Address, uint32_t Size,
              const uint8_t *Old, const uint8_t *New) override;
 
@@ -95,6 +112,30 @@ private:
   WatchedRange &Watch;
   std::vector<Write> &Found;
   std::string Problem;
+};
+
+/// Makes writes of hits: replays from a checkpoint, superblocks that are hits
+/// with their exact programs, which know the instruction.
+class WriteMaker {
+public:
+  /// The cursor is at a checkpoint before the hits; they are the next ones of
+  /// its checkpoint, but may begin anywhere among them.
+  WriteMaker(StateCache &Cache, StateCursor Cursor, AddressRange Range,
+             llvm::ArrayRef<Hit> Hits);
+  bool done() const { return Next == Hits.size(); }
+  /// The writes of the next hit or hits, in order; there may be none.
+  llvm::Expected<std::vector<Write>> next();
+
+private:
+  void event(const Event &E, Timestamp T);
+
+  StateCursor Cursor;
+  WatchedRange Watch;
+  std::vector<Write> Found;
+  EventWrites Events;
+  StoreWrites Stores;
+  const llvm::ArrayRef<Hit> Hits;
+  size_t Next = 0;
 };
 
 } // namespace chronicle

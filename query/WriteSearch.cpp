@@ -11,35 +11,53 @@ namespace chronicle {
 
 namespace {
 
-/// The writes of one block to the range, checkpoint by checkpoint.
+/// The writes of one block to the range. Cold, one replay finds the superblocks
+/// and events that touch it; forward it goes no further than somebody wants to
+/// know. Where there are checkpoints, only the stretches are replayed that
+/// wrote the granules. What was found becomes writes in a second replay, from
+/// the checkpoint before it.
 class BlockWrites {
 public:
   BlockWrites(StateCache &Cache, const WatchedFrames &Watched,
-              AddressRange Range, TimeRange When, BlockNumber N)
-      : Cache(Cache), Watched(Watched), Range(Range), When(When), N(N) {}
+              AddressRange Range, TimeRange When, BlockNumber N, bool Backward,
+              function_ref<bool(const Write &)> Visit,
+              const Cancellation *Cancel)
+      : Cache(Cache), Watched(Watched), Range(Range), When(When), N(N),
+        Backward(Backward), Visit(Visit), Cancel(Cancel) {}
 
   /// False: the visitor has seen enough.
-  Expected<bool> visit(bool Backward, function_ref<bool(const Write &)> Visit,
-                       const Cancellation *Cancel);
+  Expected<bool> visit();
 
 private:
   bool isWritten(size_t Interval) const;
-  Expected<std::vector<Write>> collect(size_t Interval);
+  size_t checkpointOf(const Hit &H) const;
+  Expected<bool> search(size_t From, Timestamp Stop);
+  Expected<bool> show(ArrayRef<Hit> Hits);
+  Expected<bool> show(size_t Checkpoint, ArrayRef<Hit> Hits);
+  bool show(const Write &W) {
+    return W.Time < When.First || W.Time > When.Last || Visit(W);
+  }
 
   StateCache &Cache;
   const WatchedFrames &Watched;
   const AddressRange Range;
   const TimeRange When;
   const BlockNumber N;
+  const bool Backward;
+  const function_ref<bool(const Write &)> Visit;
+  const Cancellation *Cancel;
   std::shared_ptr<BlockHistory> History;
-  size_t Checkpoints = 0; ///< that we go by; others may add some meanwhile
+  /// Hits to make writes of at once. Backward most want one, and the first
+  /// needs a replay as the last does; those who want all get more each time.
+  size_t Most = 1;
 };
 
 } // namespace
 
-/// Whether the stretch after checkpoint I may have written the range.
+/// Whether the stretch between checkpoints I and I + 1 may have written the
+/// range.
 bool BlockWrites::isWritten(size_t I) const {
-  if (I + 1 >= Checkpoints || Watched.movesIn(N))
+  if (Watched.movesIn(N))
     return true;
   const Checkpoint &End = History->checkpoint(I + 1);
   static constexpr uint64_t All[GranuleWords] = {~0ull, ~0ull, ~0ull, ~0ull,
@@ -54,106 +72,114 @@ bool BlockWrites::isWritten(size_t I) const {
   });
 }
 
-/// The writes between two checkpoints. First a fast replay that finds the
-/// superblocks and events that write; then those superblocks again with their
-/// exact programs, which know the instruction.
-Expected<std::vector<Write>> BlockWrites::collect(size_t I) {
-  const bool Last = I + 1 >= Checkpoints;
-  Timestamp Stop =
-      Last ? ~Timestamp(0) : History->checkpoint(I + 1).Position.Time;
-  if (When.Last < Stop)
-    Stop = When.Last + 1;
-
-  std::vector<Write> Found;
-  std::vector<Timestamp> Superblocks;
-  {
-    Expected<StateCursor> Cursor = Cache.atCheckpoint(History, I);
-    if (!Cursor)
-      return Cursor.takeError();
-    WatchedRange Watch(Cursor->memory(), Range);
-    EventWrites Events(Cache, *Cursor, Watch, Found);
-    SuperblockFinder Finder(*Cursor, Watch, Superblocks);
-    Cursor->replayer().Observer = &Finder;
-    Cursor->replayer().OnEvent = [&](const Event &E, Timestamp T) {
-      Events.event(E, T);
-      Watch.event(E);
-    };
-    if (Error E = Cursor->runTo(Stop))
-      return E;
-    if (Error E = Events.takeError())
-      return E;
+size_t BlockWrites::checkpointOf(const Hit &H) const {
+  size_t I = 0, End = History->checkpoints();
+  while (End - I > 1) {
+    const size_t Middle = I + (End - I) / 2;
+    (H.isAfter(History->checkpoint(Middle)) ? I : End) = Middle;
   }
-  if (!Superblocks.empty()) {
-    Expected<StateCursor> Cursor = Cache.atCheckpoint(History, I);
-    if (!Cursor)
-      return Cursor.takeError();
-    WatchedRange Watch(Cursor->memory(), Range);
-    Cursor->replayer().OnEvent = [&](const Event &E, Timestamp) {
-      Watch.event(E);
-    };
-    StoreWrites Stores(Cache, *Cursor, Watch, Found);
-    for (Timestamp T : Superblocks) {
-      if (Error E = Cursor->runTo(T))
-        return E;
-      Cursor->replayer().Observer = &Stores;
-      // Stopping inside makes it run the exact program.
-      if (Error E = Cursor->runTo(T + 1))
-        return E;
-      if (Error E = Cursor->finishSuperblock())
-        return E;
-      Cursor->replayer().Observer = nullptr;
-    }
-  }
-  erase_if(Found, [&](const Write &W) {
-    return W.Time < When.First || W.Time > When.Last;
-  });
-  // Events at a time come before its instruction.
-  llvm::stable_sort(Found, [](const Write &A, const Write &B) {
-    if (A.Time != B.Time)
-      return A.Time < B.Time;
-    return A.By != Writer::Instruction && B.By == Writer::Instruction;
-  });
-  return Found;
+  return I;
 }
 
-Expected<bool> BlockWrites::visit(bool Backward,
-                                  function_ref<bool(const Write &)> Visit,
-                                  const Cancellation *Cancel) {
+/// Makes writes of hits that have one checkpoint before them, and shows them.
+Expected<bool> BlockWrites::show(size_t Checkpoint, ArrayRef<Hit> Hits) {
+  Expected<StateCursor> Cursor = Cache.atCheckpoint(History, Checkpoint);
+  if (!Cursor)
+    return Cursor.takeError();
+  std::vector<Write> Found;
+  WriteMaker Maker(Cache, std::move(*Cursor), Range, Hits);
+  while (!Maker.done()) {
+    Expected<std::vector<Write>> More = Maker.next();
+    if (!More)
+      return More.takeError();
+    if (Backward)
+      llvm::append_range(Found, *More);
+    else if (!all_of(*More, [&](const Write &W) { return show(W); }))
+      return false;
+  }
+  return all_of(reverse(Found), [&](const Write &W) { return show(W); });
+}
+
+Expected<bool> BlockWrites::show(ArrayRef<Hit> Hits) {
+  while (!Hits.empty()) {
+    const size_t I = checkpointOf(Backward ? Hits.back() : Hits.front());
+    auto IsOther = [&](const Hit &H) { return checkpointOf(H) != I; };
+    size_t Count;
+    if (Backward) {
+      Count = find_if(reverse(Hits), IsOther) - Hits.rbegin();
+      Count = std::min(Count, Most);
+      Most *= 4;
+    } else {
+      Count = find_if(Hits, IsOther) - Hits.begin();
+    }
+    Expected<bool> More =
+        show(I, Backward ? Hits.take_back(Count) : Hits.take_front(Count));
+    if (!More || !*More)
+      return More;
+    Hits = Backward ? Hits.drop_back(Count) : Hits.drop_front(Count);
+  }
+  return true;
+}
+
+/// Replays from a checkpoint to Stop, and shows what it finds.
+Expected<bool> BlockWrites::search(size_t From, Timestamp Stop) {
+  Expected<StateCursor> Cursor = Cache.atCheckpoint(History, From);
+  if (!Cursor)
+    return Cursor.takeError();
+  HitFinder Finder(*Cursor, Range);
+  bool Done = false;
+  while (!Done) {
+    if (Cancel && Cancel->Cancelled)
+      return false;
+    Expected<bool> Passed = Cursor->passCheckpoint(Stop);
+    if (!Passed)
+      return Passed.takeError();
+    Done = !*Passed;
+    if (Done)
+      if (Error E = Cursor->runTo(Stop))
+        return E;
+    erase_if(Finder.Hits, [&](const Hit &H) {
+      return H.Time > When.Last ||
+             H.Time + (H.Outside ? 0 : LongestSuperblock) < When.First;
+    });
+    if (Backward && !Done)
+      continue;
+    Expected<bool> More = show(std::exchange(Finder.Hits, {}));
+    if (!More || !*More)
+      return More;
+  }
+  return true;
+}
+
+Expected<bool> BlockWrites::visit() {
   Expected<std::shared_ptr<BlockHistory>> H = Cache.history(N);
   if (!H)
     return H.takeError();
   History = *H;
-  // Makes the checkpoints, which say what was written in between.
-  const Timestamp End = When.Last == ~Timestamp(0) ? When.Last : When.Last + 1;
-  if (Expected<StateCursor> Cursor = Cache.in(N, End); !Cursor)
-    return Cursor.takeError();
+  // Others may add checkpoints meanwhile.
+  const size_t Checkpoints = History->checkpoints();
   const bool Complete = History->complete();
-  Checkpoints = History->checkpoints();
+  const Timestamp End = When.Last == ~Timestamp(0) ? When.Last : When.Last + 1;
 
   // A checkpoint is behind the events of its time.
-  const size_t First =
-      When.First
-          ? std::min(History->checkpointBefore(When.First - 1), Checkpoints - 1)
-          : 0;
-  size_t Last = std::min(History->checkpointBefore(When.Last), Checkpoints - 1);
+  size_t First = When.First ? History->checkpointBefore(When.First - 1) : 0;
+  size_t Last = History->checkpointBefore(When.Last);
+  First = std::min(First, Checkpoints - 1);
+  Last = std::min(Last, Checkpoints - 1);
   if (Complete && Last + 1 == Checkpoints && Last > 0)
     --Last; // nothing comes after the end
   if (First > Last)
     return true;
   for (size_t Count = Last - First + 1; Count > 0; --Count) {
-    if (Cancel && Cancel->Cancelled)
-      return false;
     const size_t I = Backward ? First + Count - 1 : Last - Count + 1;
-    if (!isWritten(I))
+    const bool Known = I + 1 < Checkpoints;
+    if (Known && !isWritten(I))
       continue;
-    Expected<std::vector<Write>> Found = collect(I);
-    if (!Found)
-      return Found.takeError();
-    if (Backward)
-      std::reverse(Found->begin(), Found->end());
-    for (const Write &W : *Found)
-      if (!Visit(W))
-        return false;
+    const Timestamp Stop =
+        Known ? History->checkpoint(I + 1).Position.Time : ~Timestamp(0);
+    Expected<bool> More = search(I, std::min(Stop, End));
+    if (!More || !*More)
+      return More;
   }
   return true;
 }
@@ -186,8 +212,9 @@ Error findWrites(StateCache &Cache, AddressRange Range, TimeRange When,
       return N.takeError();
     if (!*N)
       return Error::success();
-    Expected<bool> More = BlockWrites(Cache, Watched, Range, When, **N)
-                              .visit(Backward, Visit, Cancel);
+    Expected<bool> More =
+        BlockWrites(Cache, Watched, Range, When, **N, Backward, Visit, Cancel)
+            .visit();
     if (!More)
       return More.takeError();
     if (!*More)

@@ -45,7 +45,7 @@ Indexer::create(IndexerOptions Options, void *Ring, size_t RingBytes) {
     return Reader.takeError();
   auto Writer =
       TraceWriter::create(Options.Path, Options.Overwrite, Options.Compression,
-                          Options.Level, Options.Workers);
+                          Options.Workers);
   if (!Writer)
     return Writer.takeError();
   std::unique_ptr<Indexer> Result(new Indexer());

@@ -15,7 +15,7 @@
 #ifndef CHRONICLE_INDEXER_INDEXER_H
 #define CHRONICLE_INDEXER_INDEXER_H
 
-#include "trace-format/Codec.h"
+#include "trace-format/TraceWriter.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
@@ -30,8 +30,7 @@ struct IndexerOptions {
   std::string Path;
   /// Replace a file that is there; otherwise create() fails.
   bool Overwrite = false;
-  Codec Compression = Codec::Zstd;
-  int Level = 1; ///< of the codec; zstd 1..19, zlib 1..9
+  TraceWriter::Compression Compression;
   /// Compression threads; 0: one less than there are cores, at least one.
   unsigned Workers = 0;
   /// The run piece (docs/format.md, "JSON pieces").

@@ -43,31 +43,26 @@ bool PageHistory::wantsClose() const {
          std::max(OpenBytesFloor, Image.pageCount() * (PageSize / 2));
 }
 
-void PageHistory::record(const PageChunkWriter &Chunk, uint64_t Index) {
+void PageHistory::close(Page &P) {
+  const PageChunkWriter &Chunk = *P.Chunk;
+  ByteWriter Out;
+  Out.reserve(Chunk.size() + 16);
+  Chunk.encode(Out);
   Record R;
   R.Frame = Chunk.frame();
   R.First = uint32_t(Chunk.first());
   R.Last = uint32_t(Chunk.last());
-  R.Piece = 0;
-  R.Index = uint32_t(Index);
+  R.Piece =
+      uint32_t(Writer.append(PieceType::Pages, Chunk.frame(), Out.take()));
   R.Summary = Summaries.size();
   encodeGranules(Summaries, Chunk.granules());
   Records.push_back(R);
-}
-
-void PageHistory::close(Page &P) {
-  ByteWriter Out;
-  Out.reserve(P.Chunk->size() + 32);
-  Out.v(1);
-  P.Chunk->encode(Out);
-  record(*P.Chunk, 0);
-  Records.back().Piece =
-      uint32_t(Writer.append(PieceType::Pages, 1, Out.take()));
-  OpenBytes -= P.Chunk->capacity();
+  OpenBytes -= Chunk.capacity();
   P.Chunk.reset();
 }
 
 void PageHistory::closeAll() {
+  // In the order of frames: what is read together lies together.
   std::vector<Page *> Open;
   Image.forEachPage([&](Page &P) {
     if (P.Chunk)
@@ -75,27 +70,8 @@ void PageHistory::closeAll() {
   });
   llvm::sort(Open,
              [](const Page *A, const Page *B) { return A->Frame < B->Frame; });
-  for (size_t I = 0; I < Open.size();) {
-    ByteWriter Chunks;
-    size_t FirstRecord = Records.size();
-    for (; I < Open.size() &&
-           (Chunks.empty() ||
-            Chunks.size() + Open[I]->Chunk->size() <= GroupBytes);
-         ++I) {
-      Open[I]->Chunk->encode(Chunks);
-      record(*Open[I]->Chunk, Records.size() - FirstRecord);
-      OpenBytes -= Open[I]->Chunk->capacity();
-      Open[I]->Chunk.reset();
-    }
-    uint64_t Count = Records.size() - FirstRecord;
-    ByteWriter Out;
-    Out.reserve(Chunks.size() + 10);
-    Out.v(Count);
-    Out.bytes(Chunks.data());
-    auto Piece = uint32_t(Writer.append(PieceType::Pages, Count, Out.take()));
-    for (size_t R = FirstRecord; R < Records.size(); ++R)
-      Records[R].Piece = Piece;
-  }
+  for (Page *P : Open)
+    close(*P);
 }
 
 void PageHistory::addTo(DirectoryWriter &Out, uint64_t Pieces) {
@@ -110,7 +86,6 @@ void PageHistory::addTo(DirectoryWriter &Out, uint64_t Pieces) {
     E.First = R.First;
     E.Last = R.Last;
     E.Offset = Writer.offsetOf(R.Piece);
-    E.Index = R.Index;
     ByteReader Reader(Summaries.data().drop_front(R.Summary));
     decodeGranules(Reader, E.Granules);
     Out.addChunk(E);

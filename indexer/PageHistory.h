@@ -20,9 +20,7 @@ class PageHistory {
 public:
   /// A chunk is closed when its bytes exceed this: what a reader must
   /// decompress for one page.
-  static constexpr size_t ChunkBytes = 24 << 10;
-  /// Small chunks share a piece up to this size.
-  static constexpr size_t GroupBytes = 64 << 10;
+  static constexpr size_t ChunkBytes = 16 << 10;
   static constexpr uint64_t OpenBytesFloor = 32u << 20;
 
   PageHistory(MemoryImage &Image, TraceWriter &Writer)
@@ -45,10 +43,8 @@ private:
     FrameNumber Frame;
     uint32_t First, Last;
     uint32_t Piece;
-    uint32_t Index;
     uint64_t Summary; ///< offset of its granules in Summaries
   };
-  void record(const PageChunkWriter &Chunk, uint64_t Index);
   void close(Page &P);
 
   MemoryImage &Image;

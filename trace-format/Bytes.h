@@ -117,6 +117,7 @@ public:
     return Result;
   }
 
+  llvm::ArrayRef<uint8_t> rest() const { return {P, End}; }
   size_t left() const { return End - P; }
   bool atEnd() const { return P == End; }
   bool failed() const { return Failed; }

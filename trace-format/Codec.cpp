@@ -4,6 +4,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Compression.h"
 #include <cstring>
+#include <lz4.h>
+#include <lz4hc.h>
 #include <zstd.h>
 
 using namespace llvm;
@@ -15,6 +17,7 @@ std::optional<Codec> codecByName(StringRef Name) {
       .Case("none", Codec::None)
       .Case("zlib", Codec::Zlib)
       .Case("zstd", Codec::Zstd)
+      .Case("lz4", Codec::Lz4)
       .Default(std::nullopt);
 }
 
@@ -26,6 +29,8 @@ StringRef codecName(Codec C) {
     return "zlib";
   case Codec::Zstd:
     return "zstd";
+  case Codec::Lz4:
+    return "lz4";
   }
   return "unknown";
 }
@@ -38,12 +43,15 @@ std::pair<int, int> codecLevels(Codec C) {
     return {1, 9};
   case Codec::Zstd:
     return {1, 19};
+  case Codec::Lz4:
+    return {1, LZ4HC_CLEVEL_MAX};
   }
   return {0, 0};
 }
 
 struct Compressor::Context {
   ZSTD_CCtx *Zstd = nullptr;
+  LZ4_stream_t Lz4;
   ~Context() { ZSTD_freeCCtx(Zstd); }
 };
 
@@ -76,6 +84,23 @@ Codec Compressor::compress(ArrayRef<uint8_t> Raw,
     Out.truncate(Size);
     break;
   }
+  case Codec::Lz4: {
+    const auto *In = reinterpret_cast<const char *>(Raw.data());
+    const int Size = int(Raw.size()), Room = LZ4_compressBound(Size);
+    // More than lz4 can take at once is stored as it is.
+    if (Raw.size() > LZ4_MAX_INPUT_SIZE)
+      return Codec::None;
+    Out.resize_for_overwrite(size_t(Room));
+    auto *To = reinterpret_cast<char *>(Out.data());
+    int Written = Level < LZ4HC_CLEVEL_MIN
+                      ? LZ4_compress_fast_extState(&Ctx->Lz4, In, To, Size,
+                                                   Room, /*acceleration=*/1)
+                      : LZ4_compress_HC(In, To, Size, Room, Level);
+    if (Written <= 0)
+      return Codec::None;
+    Out.truncate(size_t(Written));
+    break;
+  }
   }
   return Out.size() < Raw.size() ? Kind : Codec::None;
 }
@@ -104,6 +129,15 @@ Error decompress(Codec C, ArrayRef<uint8_t> Stored, uint8_t *Out,
         ZSTD_decompressDCtx(Ctx.D, Out, RawSize, Stored.data(), Stored.size());
     if (ZSTD_isError(Size))
       return createStringError("zstd: %s", ZSTD_getErrorName(Size));
+    break;
+  }
+  case Codec::Lz4: {
+    int Got = LZ4_decompress_safe(reinterpret_cast<const char *>(Stored.data()),
+                                  reinterpret_cast<char *>(Out),
+                                  int(Stored.size()), int(RawSize));
+    if (Got < 0)
+      return createStringError("lz4: the bytes are damaged");
+    Size = size_t(Got);
     break;
   }
   default:

@@ -25,7 +25,6 @@ void DirectoryWriter::addChunk(const PageChunkEntry &E) {
   Chunks.v(E.First);
   Chunks.v(E.Last);
   Chunks.z(int64_t(E.Offset - ChunkOffset));
-  Chunks.v(E.Index);
   encodeGranules(Chunks, E.Granules);
   ChunkFrame = E.Frame;
   ChunkOffset = E.Offset;
@@ -99,7 +98,6 @@ static bool decodeChunks(ByteReader R, Directory &D) {
     E.First = R.v();
     E.Last = R.v();
     E.Offset = Offset += uint64_t(R.z());
-    E.Index = uint32_t(R.v());
     decodeGranules(R, E.Granules);
   }
   return !R.failed() && llvm::is_sorted(D.Chunks, [](const PageChunkEntry &A,

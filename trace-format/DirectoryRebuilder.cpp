@@ -54,25 +54,20 @@ static Error addBlock(const Piece &P, ArrayRef<uint8_t> Raw, Directory &D) {
   return Error::success();
 }
 
-static Error addChunks(const Piece &P, ArrayRef<uint8_t> Raw, Directory &D) {
-  ByteReader R(Raw);
-  uint64_t Count = R.v();
-  for (uint64_t Index = 0; Index < Count; ++Index) {
-    Expected<PageChunk> C = decodePageChunk(R);
-    if (!C)
-      return C.takeError();
-    PageChunkEntry &E = D.Chunks.emplace_back();
-    E.Frame = C->Frame;
-    E.First = C->First;
-    E.Last = C->Deltas.empty() ? C->First : C->Deltas.back().Block;
-    E.Offset = P.Offset;
-    E.Index = uint32_t(Index);
-    std::fill(E.Granules, E.Granules + GranuleWords, 0);
-    for (const PageDelta &Delta : C->Deltas)
-      for (unsigned W = 0; W < GranuleWords; ++W)
-        E.Granules[W] |=
-            Delta.Kind == GranulesDelta ? Delta.Granules[W] : ~uint64_t(0);
-  }
+static Error addChunk(const Piece &P, ArrayRef<uint8_t> Raw, Directory &D) {
+  Expected<PageChunk> C = decodePageChunk(P.Key, Raw);
+  if (!C)
+    return C.takeError();
+  PageChunkEntry &E = D.Chunks.emplace_back();
+  E.Frame = C->Frame;
+  E.First = C->First;
+  E.Last = C->Deltas.empty() ? C->First : C->Deltas.back().Block;
+  E.Offset = P.Offset;
+  std::fill(E.Granules, E.Granules + GranuleWords, 0);
+  for (const PageDelta &Delta : C->Deltas)
+    for (unsigned W = 0; W < GranuleWords; ++W)
+      E.Granules[W] |=
+          Delta.Kind == GranulesDelta ? Delta.Granules[W] : ~uint64_t(0);
   return Error::success();
 }
 
@@ -107,7 +102,7 @@ Expected<RebuiltDirectory> rebuildDirectory(ArrayRef<uint8_t> File,
       return Raw.takeError();
     ArrayRef<uint8_t> Bytes(Raw->get(), P.RawSize);
     if (Error E = P.Type == PieceType::Block ? addBlock(P, Bytes, D)
-                                             : addChunks(P, Bytes, D))
+                                             : addChunk(P, Bytes, D))
       return createStringError(
           inconvertibleErrorCode(),
           "'" + Path + "' cannot be read: " + toString(std::move(E)));

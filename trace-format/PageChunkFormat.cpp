@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "trace-format/PageChunkFormat.h"
+#include "trace-format/GranuleBytes.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>
 
@@ -14,6 +15,16 @@ static void forEachGranule(const uint64_t Granules[GranuleWords], Function Do) {
   for (unsigned W = 0; W < GranuleWords; ++W)
     for (uint64_t Bits = Granules[W]; Bits; Bits &= Bits - 1)
       Do(W * 64 + countr_zero(Bits));
+}
+
+/// As spreadBytes, but reads no more than the mask has.
+static void putBytes(const uint8_t *In, uint8_t Mask, uint8_t *Granule) {
+  if (Mask == 0xff) {
+    std::memcpy(Granule, In, GranuleSize);
+    return;
+  }
+  for (unsigned Bits = Mask; Bits; Bits &= Bits - 1)
+    Granule[countr_zero(Bits)] = *In++;
 }
 
 void encodeGranules(ByteWriter &Out, const uint64_t Granules[GranuleWords]) {
@@ -30,18 +41,6 @@ void decodeGranules(ByteReader &R, uint64_t Granules[GranuleWords]) {
   uint8_t Words = R.u8();
   for (unsigned W = 0; W < GranuleWords; ++W)
     Granules[W] = Words & (1 << W) ? R.u64() : 0;
-}
-
-/// The bytes of a granule that the mask has, and how many they are.
-static unsigned pick(const uint8_t *Granule, uint8_t Mask, uint8_t *Out) {
-  if (Mask == 0xff) {
-    std::memcpy(Out, Granule, GranuleSize);
-    return GranuleSize;
-  }
-  unsigned Count = 0;
-  for (unsigned Bits = Mask; Bits; Bits &= Bits - 1)
-    Out[Count++] = Granule[countr_zero(Bits)];
-  return Count;
 }
 
 void PageChunkWriter::setBase(const Written &W) {
@@ -80,13 +79,13 @@ void PageChunkWriter::addGranules(BlockNumber Block, const Written &W) {
   uint8_t *Out = Mask + Count;
   forEachGranule(W.Granules, [&](unsigned G) {
     *Mask++ = W.Masks[G];
-    Out += pick(W.Page + G * GranuleSize, W.Masks[G], Out);
+    gatherBytes(W.Page + G * GranuleSize, W.Masks[G], Out);
+    Out += popcount(W.Masks[G]);
   });
   Body.truncate(Start + size_t(Out - (Mask - Count)));
 }
 
 void PageChunkWriter::encode(ByteWriter &Out) const {
-  Out.v(Frame);
   Out.v(First);
   Out.u8(BaseSize ? 1 : 0);
   Out.bytes(Body.data().take_front(BaseSize));
@@ -95,7 +94,6 @@ void PageChunkWriter::encode(ByteWriter &Out) const {
 }
 
 PageChunkReader::PageChunkReader(ByteReader &R) : R(R) {
-  Frame = R.v();
   First = Block = R.v();
   const uint8_t Base = R.u8();
   if (Base == 1)
@@ -120,8 +118,11 @@ bool PageChunkReader::next(PageDelta &D) {
     for (uint64_t Word : D.Granules)
       Granules += popcount(Word);
     D.Masks = R.bytes(Granules);
-    for (uint8_t Mask : D.Masks)
-      Changed += popcount(Mask);
+    size_t I = 0;
+    for (; I + 8 <= D.Masks.size(); I += 8)
+      Changed += popcount(support::endian::read64le(D.Masks.data() + I));
+    for (; I < D.Masks.size(); ++I)
+      Changed += popcount(D.Masks[I]);
     D.Bytes = R.bytes(Changed);
     break;
   }
@@ -137,35 +138,97 @@ bool PageChunkReader::next(PageDelta &D) {
   return !R.failed();
 }
 
-Expected<PageChunk> decodePageChunk(ByteReader &R) {
+static Error damaged() { return createStringError("a damaged page chunk"); }
+
+Expected<PageChunk> decodePageChunk(FrameNumber Frame, ArrayRef<uint8_t> Raw) {
+  ByteReader R(Raw);
   PageChunkReader Reader(R);
   PageChunk C;
-  C.Frame = Reader.frame();
+  C.Frame = Frame;
   C.First = Reader.first();
   C.Image = Reader.image();
   if (!R.failed())
     C.Deltas.reserve(Reader.deltasLeft());
   for (PageDelta D; Reader.next(D);)
     C.Deltas.push_back(D);
-  if (R.failed())
-    return createStringError("a damaged page chunk");
+  if (R.failed() || !R.atEnd())
+    return damaged();
   return C;
+}
+
+/// Applies the granules delta that R is at, behind its kind. What
+/// PageChunkReader and applyDelta do together, in a third of the time: a replay
+/// reads hundreds of pages, each through hundreds of deltas of a few granules.
+static void applyGranules(ByteReader &R, uint8_t *Page) {
+  uint64_t Granules[GranuleWords];
+  unsigned Count = 0;
+  const uint8_t Words = R.u8();
+  for (unsigned Bits = Words, W = 0; Bits; Bits &= Bits - 1, ++W) {
+    Granules[W] = R.u64();
+    Count += popcount(Granules[W]);
+  }
+  const uint8_t *Mask = R.bytes(Count).data();
+  const ArrayRef<uint8_t> Rest = R.rest();
+  if (R.failed())
+    return;
+  const uint8_t *In = Rest.begin();
+  // Near the end of the chunk there may be less to read than a shuffle takes.
+  const bool Room = Rest.size() >= size_t(Count) * GranuleSize;
+  for (unsigned Bits = Words, W = 0; Bits; Bits &= Bits - 1, ++W) {
+    uint8_t *Stretch = Page + countr_zero(Bits) * 64 * GranuleSize;
+    for (uint64_t Left = Granules[W]; Left; Left &= Left - 1, ++Mask) {
+      uint8_t *To = Stretch + countr_zero(Left) * GranuleSize;
+      const unsigned Bytes = popcount(*Mask);
+      if (LLVM_LIKELY(Room)) {
+        spreadBytes(In, *Mask, To);
+      } else {
+        if (size_t(Rest.end() - In) < Bytes)
+          return R.fail();
+        putBytes(In, *Mask, To);
+      }
+      In += Bytes;
+    }
+  }
+  static_cast<void>(R.bytes(In - Rest.begin()));
+}
+
+Error readPage(ArrayRef<uint8_t> Raw, BlockNumber N, uint8_t *Page) {
+  ByteReader R(Raw);
+  PageChunkReader Chunk(R);
+  if (Chunk.image().empty())
+    std::memset(Page, 0, PageSize);
+  else
+    std::memcpy(Page, Chunk.image().data(), PageSize);
+  BlockNumber Block = Chunk.first();
+  for (uint64_t Left = Chunk.deltasLeft(); Left && !R.failed(); --Left) {
+    Block += R.v();
+    if (Block >= N)
+      break;
+    switch (R.u8()) {
+    case GranulesDelta:
+      applyGranules(R, Page);
+      break;
+    case ZeroDelta:
+      std::memset(Page, 0, PageSize);
+      break;
+    case ImageDelta:
+      if (ArrayRef<uint8_t> Image = R.bytes(PageSize); !Image.empty())
+        std::memcpy(Page, Image.data(), PageSize);
+      break;
+    default:
+      R.fail();
+    }
+  }
+  return R.failed() ? damaged() : Error::success();
 }
 
 void applyDelta(const PageDelta &Delta, uint8_t *Page) {
   switch (Delta.Kind) {
   case GranulesDelta: {
-    const uint8_t *In = Delta.Bytes.data(), *Mask = Delta.Masks.data();
+    const uint8_t *In = Delta.Bytes.begin(), *Mask = Delta.Masks.begin();
     forEachGranule(Delta.Granules, [&](unsigned G) {
-      uint8_t *To = Page + G * GranuleSize;
-      if (*Mask == 0xff) {
-        std::memcpy(To, In, GranuleSize);
-        In += GranuleSize;
-      } else {
-        for (unsigned Bits = *Mask; Bits; Bits &= Bits - 1)
-          To[countr_zero(Bits)] = *In++;
-      }
-      ++Mask;
+      putBytes(In, *Mask, Page + G * GranuleSize);
+      In += popcount(*Mask++);
     });
     break;
   }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// The history of a frame as bytes.
+/// A stretch of a frame's history as bytes. Its piece's key is the frame.
 ///
-///   pages := count:v chunk*
-///   chunk := frame:v first-block:v base:u8 [image:u8[4096] if base = 1]
+///   pages := first-block:v base:u8 [image:u8[4096] if base = 1]
 ///            deltas:v delta*
 ///   delta := blocks-since-the-previous-delta:v kind:u8 bytes
 ///
@@ -67,9 +66,8 @@ private:
 /// reader's bytes. What is damaged makes the reader fail.
 class PageChunkReader {
 public:
-  /// The reader is at the chunk; after the last delta it is behind it.
+  /// After the last delta, R is at the end.
   explicit PageChunkReader(ByteReader &R);
-  FrameNumber frame() const { return Frame; }
   BlockNumber first() const { return First; }
   llvm::ArrayRef<uint8_t> image() const { return Image; }
   uint64_t deltasLeft() const { return Left; }
@@ -78,14 +76,16 @@ public:
 
 private:
   ByteReader &R;
-  FrameNumber Frame;
   BlockNumber First, Block;
   llvm::ArrayRef<uint8_t> Image;
   uint64_t Left;
 };
 
-/// Decodes the next chunk of a pages piece.
-llvm::Expected<PageChunk> decodePageChunk(ByteReader &R);
+/// Decodes a pages piece.
+llvm::Expected<PageChunk> decodePageChunk(FrameNumber Frame,
+                                          llvm::ArrayRef<uint8_t> Raw);
+/// The frame at the start of block N, from the chunk that has it.
+llvm::Error readPage(llvm::ArrayRef<uint8_t> Raw, BlockNumber N, uint8_t *Page);
 /// Applies one delta to a page of 4096 bytes.
 void applyDelta(const PageDelta &Delta, uint8_t *Page);
 

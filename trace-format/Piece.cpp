@@ -54,7 +54,7 @@ Expected<Piece> Piece::at(ArrayRef<uint8_t> File, uint64_t Offset) {
   P.Offset = Offset;
   P.Type = PieceType(H[4]);
   P.Compression = Codec(H[5]);
-  if (H[4] == 0 || H[4] >= PieceTypeCount || H[5] > uint8_t(Codec::Zstd))
+  if (H[4] == 0 || H[4] >= PieceTypeCount || H[5] > uint8_t(LastCodec))
     return Damaged("a piece of unknown type or codec");
   P.RawSize = endian::read32le(H + 8);
   uint64_t StoredSize = endian::read32le(H + 12);

@@ -51,7 +51,6 @@ struct PageChunkEntry {
   FrameNumber Frame;
   BlockNumber First, Last; ///< first and last block with a delta
   uint64_t Offset;         ///< of the pages piece
-  uint32_t Index;          ///< in that piece
   uint64_t Granules[8];    ///< written by any delta
 };
 

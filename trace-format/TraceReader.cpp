@@ -22,11 +22,10 @@ using namespace llvm;
 namespace chronicle {
 
 namespace {
-/// A decompressed pages piece, and where its chunks begin.
-struct PagesPiece {
+/// A decompressed pages piece.
+struct RawChunk {
   std::shared_ptr<const uint8_t[]> Storage;
   ArrayRef<uint8_t> Bytes;
-  std::vector<uint32_t> Starts;
 };
 
 /// Decoded things by a number, the most recent of each slot.
@@ -75,8 +74,8 @@ struct TraceReader::Impl {
   mutable std::once_flag PartsOnce;
   mutable std::array<PartSize, PieceTypeCount> Parts;
 
-  /// Recently used pages pieces: neighbours in space share a piece.
-  mutable RecentlyUsed<PagesPiece, 9> PagesCache;
+  /// Recently used page chunks: neighbours in time share one.
+  mutable RecentlyUsed<RawChunk, 9> ChunkCache;
   mutable RecentlyUsed<std::vector<ThreadStacks>, 8> StacksCache;
   mutable RecentlyUsed<std::vector<ActivationRecord>, 5> ActivationsCache;
   mutable RecentlyUsed<ExecutionRange, 6> ExecutionsCache;
@@ -98,9 +97,8 @@ struct TraceReader::Impl {
   Expected<std::shared_ptr<const std::vector<ActivationRecord>>>
   activationsAt(const OtherPiece &Piece) const;
   void forget();
-  Expected<std::shared_ptr<const PagesPiece>> pagesAt(uint64_t Offset) const;
-  Expected<std::shared_ptr<const PagesPiece>>
-  pagesOf(const PageChunkEntry &Entry, ByteReader &AtChunk) const;
+  Expected<std::shared_ptr<const RawChunk>>
+  chunkOf(const PageChunkEntry &Entry) const;
 };
 
 Expected<json::Object> TraceReader::Impl::readJson(uint64_t Offset,
@@ -456,62 +454,28 @@ ArrayRef<PageChunkEntry> TraceReader::pageChunksOf(FrameNumber Frame) const {
       .slice(First - I->Dir.Chunks.begin(), Last - First);
 }
 
-Expected<std::shared_ptr<const PagesPiece>>
-TraceReader::Impl::pagesAt(uint64_t Offset) const {
-  if (auto Known = PagesCache.find(Offset))
+Expected<std::shared_ptr<const RawChunk>>
+TraceReader::Impl::chunkOf(const PageChunkEntry &Entry) const {
+  if (auto Known = ChunkCache.find(Entry.Offset))
     return Known;
-  Expected<Piece> P = Piece::at(File, Offset);
-  if (!P)
-    return P.takeError();
-  if (P->Type != PieceType::Pages)
-    return createStringError("at offset %" PRIu64 ": not a pages piece",
-                             Offset);
-  Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
+  uint64_t Size;
+  auto Raw = readRaw(Entry.Offset, PieceType::Pages, Entry.Frame, Size);
   if (!Raw)
     return Raw.takeError();
-  PagesPiece Result;
+  RawChunk Result;
   Result.Storage = std::shared_ptr<const uint8_t[]>(std::move(*Raw));
-  Result.Bytes = ArrayRef(Result.Storage.get(), P->RawSize);
-  ByteReader R(Result.Bytes);
-  for (uint64_t Count = R.v(); Count && !R.failed(); --Count) {
-    Result.Starts.push_back(static_cast<uint32_t>(P->RawSize - R.left()));
-    PageChunkReader Chunk(R);
-    for (PageDelta D; Chunk.next(D);)
-      ;
-  }
-  if (R.failed())
-    return createStringError("at offset %" PRIu64 ": a damaged page chunk",
-                             Offset);
-  return PagesCache.add(Offset, std::move(Result));
-}
-
-/// The piece, and a reader at the start of the chunk.
-Expected<std::shared_ptr<const PagesPiece>>
-TraceReader::Impl::pagesOf(const PageChunkEntry &Entry,
-                           ByteReader &AtChunk) const {
-  auto Pages = pagesAt(Entry.Offset);
-  if (!Pages)
-    return Pages.takeError();
-  if (Entry.Index < (*Pages)->Starts.size()) {
-    AtChunk =
-        ByteReader((*Pages)->Bytes.drop_front((*Pages)->Starts[Entry.Index]));
-    ByteReader Head = AtChunk;
-    if (Head.v() == Entry.Frame && Head.v() == Entry.First)
-      return Pages;
-  }
-  return createStringError(
-      "at offset %" PRIu64 ": not the pages the directory says", Entry.Offset);
+  Result.Bytes = ArrayRef(Result.Storage.get(), Size);
+  return ChunkCache.add(Entry.Offset, std::move(Result));
 }
 
 Expected<PageChunk>
 TraceReader::readPageChunk(const PageChunkEntry &Entry) const {
-  ByteReader R;
-  auto Pages = I->pagesOf(Entry, R);
-  if (!Pages)
-    return Pages.takeError();
-  Expected<PageChunk> C = decodePageChunk(R);
+  auto Raw = I->chunkOf(Entry);
+  if (!Raw)
+    return Raw.takeError();
+  Expected<PageChunk> C = decodePageChunk(Entry.Frame, (*Raw)->Bytes);
   if (C)
-    C->Storage = (*Pages)->Storage;
+    C->Storage = (*Raw)->Storage;
   return C;
 }
 
@@ -520,19 +484,14 @@ Error TraceReader::readFrame(FrameNumber Frame, BlockNumber N,
   ArrayRef<PageChunkEntry> Chunks = pageChunksOf(Frame);
   auto It = llvm::partition_point(
       Chunks, [&](const PageChunkEntry &E) { return E.First < N; });
-  std::memset(Page, 0, PageSize);
-  if (It == Chunks.begin())
+  if (It == Chunks.begin()) {
+    std::memset(Page, 0, PageSize);
     return Error::success();
-  ByteReader R;
-  auto Pages = I->pagesOf(*std::prev(It), R);
-  if (!Pages)
-    return Pages.takeError();
-  PageChunkReader Chunk(R);
-  if (!Chunk.image().empty())
-    std::memcpy(Page, Chunk.image().data(), PageSize);
-  for (PageDelta D; Chunk.next(D) && D.Block < N;)
-    applyDelta(D, Page);
-  return Error::success();
+  }
+  auto Raw = I->chunkOf(*std::prev(It));
+  if (!Raw)
+    return Raw.takeError();
+  return readPage((*Raw)->Bytes, N, Page);
 }
 
 Expected<std::unique_ptr<uint8_t[]>>

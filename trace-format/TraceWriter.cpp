@@ -85,8 +85,8 @@ Error FileAppender::close() {
 }
 
 Expected<std::unique_ptr<TraceWriter>>
-TraceWriter::create(StringRef Path, bool Overwrite, Codec Compression,
-                    int Level, unsigned Workers) {
+TraceWriter::create(StringRef Path, bool Overwrite, Compression How,
+                    unsigned Workers) {
   auto File = FileAppender::create(Path, Overwrite);
   if (!File)
     return File.takeError();
@@ -102,8 +102,7 @@ TraceWriter::create(StringRef Path, bool Overwrite, Codec Compression,
     Workers = std::max(
         1u, get_physical_cores() > 1 ? unsigned(get_physical_cores()) - 1 : 1);
   for (unsigned I = 0; I < Workers; ++I)
-    W->Threads.emplace_back(
-        [W = W.get(), Compression, Level] { W->work(Compression, Level); });
+    W->Threads.emplace_back([W = W.get(), How] { W->work(How); });
   return W;
 }
 
@@ -135,9 +134,9 @@ uint64_t TraceWriter::append(PieceType Type, uint64_t Key,
   return Number;
 }
 
-void TraceWriter::work(Codec Compression, int Level) {
+void TraceWriter::work(Compression How) {
   set_thread_name("chronicle-pack");
-  Compressor C(Compression, Level);
+  Compressor Pages(How.Pages, How.Level), Others(How.Others, How.Level);
   std::unique_lock<std::mutex> Lock(Mutex);
   while (true) {
     JobReady.wait(Lock, [&] { return Stopping || !Queue.empty(); });
@@ -148,7 +147,8 @@ void TraceWriter::work(Codec Compression, int Level) {
     Queue.pop_front();
     Lock.unlock();
     if (!Failed)
-      J.Used = C.compress(J.Raw, J.Stored);
+      J.Used = (J.Type == PieceType::Pages ? Pages : Others)
+                   .compress(J.Raw, J.Stored);
     Lock.lock();
     Done.emplace(Number, std::move(J));
     writeReady(Lock);

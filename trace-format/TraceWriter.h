@@ -56,9 +56,15 @@ class TraceWriter {
 public:
   static constexpr uint64_t QueueBytes = 32u << 20;
 
+  /// How pieces are compressed.
+  struct Compression {
+    Codec Pages = Codec::Lz4; ///< page chunks, which questions read most
+    Codec Others = Codec::Zstd;
+    int Level = 1;
+  };
   /// Writes the file header.
   static llvm::Expected<std::unique_ptr<TraceWriter>>
-  create(llvm::StringRef Path, bool Overwrite, Codec Compression, int Level,
+  create(llvm::StringRef Path, bool Overwrite, Compression How,
          unsigned Workers);
   ~TraceWriter();
 
@@ -100,7 +106,7 @@ private:
     Codec Used = Codec::None;
   };
   TraceWriter(std::unique_ptr<FileAppender> File) : File(std::move(File)) {}
-  void work(Codec Compression, int Level);
+  void work(Compression How);
   void writeReady(std::unique_lock<std::mutex> &Lock);
   llvm::Error write(const Job &J);
 

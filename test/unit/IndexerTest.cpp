@@ -44,7 +44,7 @@ protected:
     IndexerOptions O;
     O.Path = Path;
     O.Overwrite = true;
-    O.Compression = Compression;
+    O.Compression.Pages = O.Compression.Others = Compression;
     O.Workers = 2;
     O.CheckpointBlocks = CheckpointBlocks;
     O.Run = json::Object{{"program", "/bin/test"}};
@@ -157,6 +157,7 @@ TEST_F(IndexerTest, RandomRuns) {
     start(Ring, Seed == 3 ? 1000 : 7,
           Seed == 1   ? Codec::None
           : Seed == 2 ? Codec::Zlib
+          : Seed == 3 ? Codec::Lz4
                       : Codec::Zstd);
     for (unsigned N = 0; N < 60; ++N)
       Run.block(100);

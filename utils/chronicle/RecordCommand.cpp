@@ -60,8 +60,10 @@ static cl::opt<unsigned>
 static cl::opt<Codec>
     Compression("codec", cl::sub(Record), cl::init(Codec::Zstd),
                 cl::value_desc("NAME"),
-                cl::desc("How the trace is compressed:"),
-                cl::values(clEnumValN(Codec::Zstd, "zstd", "zstd (default)"),
+                cl::desc("How the trace is compressed. If not given: zstd, and "
+                         "lz4 for pages, which are read most:"),
+                cl::values(clEnumValN(Codec::Zstd, "zstd", "smallest"),
+                           clEnumValN(Codec::Lz4, "lz4", "fastest to read"),
                            clEnumValN(Codec::Zlib, "zlib", "zlib"),
                            clEnumValN(Codec::None, "none", "not at all")));
 static cl::opt<int> Level("level", cl::sub(Record), cl::init(1),
@@ -184,9 +186,19 @@ static Expected<std::pair<std::string, std::string>> findRecorder() {
   return std::pair(Path, Executable);
 }
 
+static TraceWriter::Compression compression() {
+  TraceWriter::Compression How;
+  if (Compression.getNumOccurrences())
+    How.Pages = How.Others = Compression;
+  How.Level = Level;
+  return How;
+}
+
 static json::Object recordedOptions() {
+  const TraceWriter::Compression How = compression();
   return json::Object{{"block-instructions", int64_t(BlockInstructions)},
-                      {"codec", codecName(Compression)},
+                      {"codec", codecName(How.Others)},
+                      {"pages-codec", codecName(How.Pages)},
                       {"level", int64_t(Level)},
                       {"log-loads", LogLoads}};
 }
@@ -311,8 +323,7 @@ static Expected<ProcessEnd> record(ArrayRef<const char *> Arguments) {
   IndexerOptions Options;
   Options.Path = Output;
   Options.Overwrite = Force;
-  Options.Compression = Compression;
-  Options.Level = Level;
+  Options.Compression = compression();
   Options.Run = runFacts(*Program, Arguments, recordedOptions());
   Expected<std::unique_ptr<Indexer>> Index =
       Indexer::create(std::move(Options), TheRing->memory(), TheRing->size());

@@ -54,7 +54,7 @@ _chronicle() {
     option="${COMP_WORDS[COMP_CWORD - 2]}"
   fi
   case "$option" in
-    --codec) COMPREPLY=($(compgen -W "zstd zlib none" -- "$current")); return ;;
+    --codec) COMPREPLY=($(compgen -W "zstd lz4 zlib none" -- "$current")); return ;;
     --log-loads) COMPREPLY=($(compgen -W "auto always never" -- "$current")); return ;;
     --summary | -o) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac

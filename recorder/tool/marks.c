@@ -5,8 +5,8 @@
  * address space, byte for byte (one instruction: the same address plus a
  * constant, the same width, all ones), and the stretch of 512 bytes where they
  * begin in a second map. At the end of a block, and before anything else changes
- * the memory map, the granules marked since the last time are told with the bytes
- * they hold by then.
+ * the memory map or, while other threads run, the bytes themselves (memory.c), the
+ * granules marked since the last time are told with the bytes they hold by then.
  *
  * A store is marked after it happened, so an address that faults is never
  * marked. One that begins in a stretch reaches at most STRADDLE bytes into the
@@ -101,10 +101,13 @@ static void tell_page(Addr page, ULong *granules, Bool safe) {
   struct ch_stored_page *record = (struct ch_stored_page *)next;
   record->address = page;
   ULong *to = (ULong *)(record + 1);
+  const Bool calls = memory_calls_under_way();
   for (UInt w = 0; w < STRETCHES; w++) {
     record->granules[w] = granules[w];
-    for (ULong bits = granules[w]; bits; bits &= bits - 1)
-      *to++ = from[w * 64 + __builtin_ctzll(bits)];
+    for (ULong bits = granules[w]; bits; bits &= bits - 1) {
+      UInt g = w * 64 + __builtin_ctzll(bits);
+      *to++ = calls ? memory_without_calls(page + g * 8, from[g]) : from[g];
+    }
   }
   next = (UChar *)to;
 }

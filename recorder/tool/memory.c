@@ -347,26 +347,46 @@ void memory_log_stack_growth(void) {
 
 /* ---- what system calls under way may write ----
    While a thread is inside a blocking call the kernel may have filled its buffer
-   already, and others run: such memory is not audited. */
+   already, and others run. The buffer's new contents belong to the end of the
+   call: such memory is not audited, what the program stored there is told before
+   the call, and what others store beside it is told without the kernel's bytes. */
 
 typedef struct {
   ThreadId tid;
   Addr start, end;
+  ULong first, last; /* the granules it begins and ends in, before the call */
 } Target;
 static Target *targets;
 static UInt targets_used, targets_size;
 
-static void core_will_write(CorePart part, ThreadId tid, const HChar *what,
-                            Addr address, SizeT length) {
-  if (!recording || part != Vg_CoreSysCall || !length)
+static Addr granule_of(Addr address) { return address & ~7ull; }
+
+static Bool granule_read(Addr address, ULong *granule) {
+  return memory_read(granule_of(address), (UChar *)granule, sizeof *granule);
+}
+
+void memory_call_will_write(ThreadId tid, Addr address, SizeT length) {
+  if (!recording || !length)
     return;
   if (targets_used == targets_size) {
     targets_size = targets_size * 2 + 64;
     targets = VG_(realloc)("chronicle.targets", targets,
                            targets_size * sizeof *targets);
   }
-  Target t = {tid, address, address + length};
+  Target t = {tid, address, address + length, 0, 0};
+  if (threads_alive > 1) {
+    marks_tell_range(t.start, t.end);
+    if ((t.start % 8 && !granule_read(t.start, &t.first)) ||
+        (t.end % 8 && !granule_read(t.end - 1, &t.last)))
+      return; /* a bad address: nothing will be written */
+  }
   targets[targets_used++] = t;
+}
+
+static void core_will_write(CorePart part, ThreadId tid, const HChar *what,
+                            Addr address, SizeT length) {
+  if (part == Vg_CoreSysCall)
+    memory_call_will_write(tid, address, length);
 }
 
 void memory_syscall_over(ThreadId tid) {
@@ -375,6 +395,26 @@ void memory_syscall_over(ThreadId tid) {
       targets[i] = targets[--targets_used];
     else
       i++;
+}
+
+Bool memory_calls_under_way(void) { return targets_used != 0; }
+
+/* `now` with the bytes [from, to) of `before`. */
+static ULong mixed(ULong now, ULong before, UInt from, UInt to) {
+  VG_(memcpy)((UChar *)&now + from, (UChar *)&before + from, to - from);
+  return now;
+}
+
+ULong memory_without_calls(Addr granule, ULong now) {
+  for (const Target *t = targets; t < targets + targets_used; t++) {
+    UInt from = t->start > granule ? t->start - granule : 0;
+    UInt to = t->end - granule < 8 ? t->end - granule : 8;
+    if (granule == granule_of(t->start) && from)
+      now = mixed(now, t->first, from, to);
+    else if (granule == granule_of(t->end - 1) && to < 8)
+      now = mixed(now, t->last, from, to);
+  }
+  return now;
 }
 
 static Bool is_target(Addr start, Addr end) {

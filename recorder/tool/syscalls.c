@@ -165,6 +165,13 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   case __NR_shmat:
     memory_expect_shared(True, args[0] + 1);
     break;
+  case __NR_pselect6:
+    for (UInt i = 1; i <= 3; i++)
+      if (args[i])
+        memory_call_will_write(tid, args[i], VG_ROUNDUP(args[0], 64) / 8);
+    if (args[4])
+      memory_call_will_write(tid, args[4], sizeof(struct vki_timespec));
+    break;
   case __NR_clone:
     threads_expect_clear_tid(args[0] & CLONE_CHILD_CLEARTID ? args[3] : 0);
     break;

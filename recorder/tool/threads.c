@@ -173,7 +173,10 @@ void block_full(UChar *guest_state) {
 
 void threads_expect_clear_tid(Addr word) { expected_clear_tid = word; }
 
+UInt threads_alive;
+
 static void thread_created(ThreadId parent, ThreadId child) {
+  threads_alive++;
   new_thread(child, parent);
   thread_of(child)->clear_tid = expected_clear_tid;
   expected_clear_tid = 0;
@@ -186,6 +189,7 @@ static void thread_first_instruction(ThreadId tid) {
 
 static void thread_exits(ThreadId tid) {
   Thread *t = thread_of(tid);
+  threads_alive--;
   if (!recording || !t->number)
     return;
   memory_syscall_over(tid);

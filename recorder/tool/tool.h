@@ -138,6 +138,8 @@ void threads_init(void);
    thread ends (0: none). */
 void threads_expect_clear_tid(Addr word);
 void threads_final_snapshots(void);
+/* Created and not gone; they may not have run yet. */
+extern UInt threads_alive;
 /* Called by the fast path when the block is full. */
 void block_full(UChar *guest_state);
 /* The running thread faulted: its state now is its state at the stop. */
@@ -161,8 +163,14 @@ void memory_log_stack_growth(void);
    makes is shared. */
 void memory_expect_shared(Bool shared, UWord shm_id);
 void memory_before_fork(void);
+/* The thread's system call may write there, until it is over. */
+void memory_call_will_write(ThreadId tid, Addr address, SizeT length);
 /* The thread's system call is over, or it has none. */
 void memory_syscall_over(ThreadId tid);
+/* A granule as the program's stores left it: without what a call under way may
+   have written at its ends. */
+Bool memory_calls_under_way(void);
+ULong memory_without_calls(Addr granule, ULong now);
 /* The next writable page in turn, for the indexer to compare. */
 void memory_audit_some(void);
 void memory_audit_all(void);

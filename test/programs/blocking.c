@@ -26,7 +26,7 @@ static void fill(int Number) {
 static void check(int Number, int Size) {
   for (int I = 0; I < (int)sizeof(Buffers[Number].Bytes); ++I)
     CHECK(Buffers[Number].Bytes[I] == (I < Size ? 'x' : 0xa0 + Number));
-  hashBytes(&Buffers[Number], sizeof(Buffers[Number]));
+  hashBytes(Buffers[Number].Bytes, sizeof(Buffers[Number].Bytes));
 }
 
 static void *reads(void *Unused) {

@@ -172,6 +172,11 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
     if (args[4])
       memory_call_will_write(tid, args[4], sizeof(struct vki_timespec));
     break;
+  case __NR_io_setup:
+    /* What it asks for later is memory shared with the kernel: it writes between
+       calls, whenever it likes. */
+    start_logging_loads(CH_LOADS_SHARED_MEMORY);
+    break;
   case __NR_clone:
     threads_expect_clear_tid(args[0] & CLONE_CHILD_CLEARTID ? args[3] : 0);
     break;

@@ -73,6 +73,6 @@ def can_mount():
 
 if can_mount():
     config.available_features.add("mount")
-for program in ("gzip", "xz", "sqlite3", "perl", "bash", "git", "luajit", "openssl"):
+for program in ("gzip", "xz", "sqlite3", "perl", "bash", "git", "luajit", "openssl", "node"):
     if shutil.which(program):
         config.available_features.add(program)

@@ -22,7 +22,8 @@
 #define MADV_NOHUGEPAGE 15
 #define MADV_DONTDUMP 16
 
-/* Where the maps are: above all that Valgrind manages. */
+/* Where the maps are, and what they cover. Programs end up above that only if they
+   ask for it. */
 #define CLIENT_END 0x100000000000ull
 #define MARKS 0x200000000000ull
 #define STRETCH_MARKS 0x300000000008ull
@@ -60,6 +61,37 @@ void marks_init(void) {
   marking = map_at(MARKS, CLIENT_END) &&
             map_at(VG_PGROUNDDN(STRETCH_MARKS),
                    CLIENT_END / STRETCH + 2 * VKI_PAGE_SIZE);
+}
+
+/* ---- what the maps do not cover ---- */
+
+static SizeT hinted;
+
+void marks_expect_hint(SizeT length) { hinted = length; }
+
+/* Valgrind chooses where a client's mapping goes. The address in a call of mmap
+   without MAP_FIXED is a hint (V8 draws one from all of the address space): one
+   that is not covered is not taken. (--wrap, see CMakeLists.txt.) */
+extern Addr VG_(am_get_advisory_client_simple)(Addr start, SizeT length,
+                                               Bool *ok);
+extern Addr __real_vgPlain_am_get_advisory(const void *request, Bool for_client,
+                                           Bool *ok);
+Addr __wrap_vgPlain_am_get_advisory(const void *request, Bool for_client,
+                                    Bool *ok) {
+  Addr address = __real_vgPlain_am_get_advisory(request, for_client, ok);
+  if (!marking || !for_client || !*ok || !hinted ||
+      address + hinted <= CLIENT_END)
+    return address;
+  return VG_(am_get_advisory_client_simple)(0, hinted, ok);
+}
+
+/* Whoever insists gets it, and stores are logged from there on. */
+void marks_cover(Addr limit) {
+  if (!marking || limit <= CLIENT_END)
+    return;
+  marks_tell_all();
+  marking = False;
+  VG_(discard_translations)(0, ~0ull, "chronicle");
 }
 
 ULong marks_scaled(void) { return MARKS / 8; }

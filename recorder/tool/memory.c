@@ -223,6 +223,7 @@ static void log_map(Addr start, Addr end, const NSegment *s, UInt flags,
    where they need not be zero. */
 static void log_mapped(Addr start, Addr end, UInt flags, UInt source,
                        const SharedRange *moved) {
+  marks_cover(end);
   forget_range(start, end);
   while (start < end) {
     const NSegment *s = VG_(am_find_nsegment)(start);

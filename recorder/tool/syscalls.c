@@ -143,11 +143,14 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
 
   keep_windows(tid, args, count);
   memory_expect_shared(False, 0);
+  marks_expect_hint(0);
   switch (number) {
   case __NR_mmap:
     memory_expect_shared((args[3] & VKI_MAP_SHARED) != 0, 0);
     if (args[3] & VKI_MAP_FIXED)
       marks_tell_range(args[0], args[0] + args[1]);
+    else
+      marks_expect_hint(args[1]);
     break;
   case __NR_munmap:
   case __NR_mremap:

@@ -199,6 +199,10 @@ ULong marks_scaled_stretches(void);
    about to change. No client code may be running. */
 void marks_tell_all(void);
 void marks_tell_range(Addr from, Addr to);
+/* The mmap call under way may choose where, for so many bytes; 0: it may not. */
+void marks_expect_hint(SizeT length);
+/* The program has memory up to there. */
+void marks_cover(Addr limit);
 
 /* ---- instrument.c ---- */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in,

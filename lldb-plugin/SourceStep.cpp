@@ -19,11 +19,15 @@ static bool same(const Activation &A, const Activation &B) {
          (Outermost || A.StackPointer == B.StackPointer);
 }
 
-/// Goes backward through the instructions of one activation.
+/// Goes backward through the instructions of one activation. Where these follow
+/// each other, or only calls that nobody wants to see are between them, an
+/// instruction costs no question: so a loop on one line is as quick as walking
+/// its blocks.
 class SourceStep::Walk {
 public:
-  Walk(const Trace &T, uint32_t Thread, const Cancellation &Cancel)
-      : T(T), Cancel(Cancel), Thread(Thread) {}
+  /// Into: what the activation called is of interest.
+  Walk(const Trace &T, uint32_t Thread, bool Into, const Cancellation &Cancel)
+      : T(T), Cancel(Cancel), Thread(Thread), Into(Into) {}
 
   enum class Kind {
     Own,    ///< the activation ran the instruction
@@ -33,15 +37,17 @@ public:
   };
   struct Found {
     Kind What = Kind::None;
-    Execution Last;                ///< the thread's instruction
-    std::vector<Activation> Stack; ///< at that instruction, innermost first
-    size_t Index = 0;              ///< of the activation in it
+    Execution Last; ///< the thread's instruction
+    /// At that instruction, innermost first; not if it is the activation's own.
+    std::vector<Activation> Stack;
+    size_t Index = 0; ///< of the activation in it
   };
 
   /// Looks for instructions of A before Time from now on.
   void enter(const Activation &A, Timestamp Time) {
     Inside = A;
     Before = Time;
+    Own = {1, 0};
   }
   /// Enters an activation of F's stack. The last it did itself before F is the
   /// call of the next inner one.
@@ -59,21 +65,27 @@ private:
   const Trace &T;
   const Cancellation &Cancel;
   const uint32_t Thread;
+  const bool Into;
   Activation Inside;
   Timestamp Before = 0;
+  TimeRange Own{1, 0}; ///< what the thread runs then is the activation's own
   /// Some of the thread's instructions, newest first, all there are from
   /// KnownFrom to KnownUntil.
   std::vector<Execution> Known;
   Timestamp KnownFrom = 1, KnownUntil = 0;
+  /// A line's worth; more when that was not enough.
+  Timestamp Window = FirstWindow;
+  static constexpr Timestamp FirstWindow = 256, LastWindow = 1 << 16;
 };
 
 Expected<std::optional<Execution>>
 SourceStep::Walk::instructionBefore(Timestamp Time) {
   if (!Time)
     return std::nullopt;
-  // A line's worth.
-  static constexpr Timestamp Window = 256;
   auto Fill = [&](Timestamp Last) -> Error {
+    // Each time the block is walked from its start.
+    const bool GoesOn = Last < KnownFrom && KnownFrom - Last <= Window;
+    Window = GoesOn ? std::min(2 * Window, LastWindow) : FirstWindow;
     KnownUntil = Last;
     KnownFrom = Last < Window ? 0 : Last - Window;
     Known.clear();
@@ -114,15 +126,29 @@ SourceStep::Walk::instructionBefore(Timestamp Time) {
 }
 
 Expected<SourceStep::Walk::Found> SourceStep::Walk::previous() {
-  if (Cancel.Cancelled)
-    return interrupted();
   Found F;
-  Expected<std::optional<Execution>> Last = instructionBefore(Before);
-  if (!Last)
-    return Last.takeError();
-  if (!*Last)
-    return F;
-  F.Last = **Last;
+  while (true) {
+    if (Cancel.Cancelled)
+      return interrupted();
+    Expected<std::optional<Execution>> Last = instructionBefore(Before);
+    if (!Last)
+      return Last.takeError();
+    if (!*Last)
+      return F;
+    F.Last = **Last;
+    if (F.Last.Time >= Own.First && F.Last.Time <= Own.Last) {
+      F.What = Kind::Own;
+      Before = F.Last.Time;
+      return F;
+    }
+    std::optional<TimeRange> Stretch;
+    if (Error E = T.stretchBefore(Inside, F.Last.Time + 1).moveInto(Stretch))
+      return E;
+    if (!Stretch || (Into && F.Last.Time > Stretch->Last))
+      break;
+    Own = *Stretch;
+    Before = Own.Last + 1;
+  }
   Expected<std::vector<Activation>> Stack = T.callStack(Thread, F.Last.Time);
   if (!Stack)
     return Stack.takeError();
@@ -198,7 +224,7 @@ SourceStep::Destination SourceStep::line(Position From, size_t Hidden,
   auto HasLine = [&](const CodePlace &There) {
     return There.hasLine() && (!There.Linker || Place.Linker);
   };
-  Walk W(T, From.Thread, Cancel);
+  Walk W(T, From.Thread, Into, Cancel);
   W.enter(Here->front(), From.Time);
   std::optional<Run> Line;
   auto Arrived = [&] {
@@ -290,7 +316,7 @@ SourceStep::Destination SourceStep::out(Position From, size_t Index,
     return Stack.takeError();
   assert(Index < Stack->size());
   const Activation &Left = (*Stack)[Index];
-  Walk W(T, From.Thread, Cancel);
+  Walk W(T, From.Thread, /*Into=*/false, Cancel);
   if (Scopes > 1) {
     ArrayRef<CodePlace::Scope> Base = Lines.at(Left.Pc).Scopes;
     Base = Base.take_front(Scopes);

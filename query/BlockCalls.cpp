@@ -459,6 +459,21 @@ uint32_t BlockCalls::at(uint32_t Thread, Timestamp T) const {
   return It == Line->second.begin() ? None : std::prev(It)->Node;
 }
 
+std::optional<TimeRange>
+BlockCalls::stretchBefore(uint32_t Thread, uint32_t Node, Timestamp T) const {
+  auto Line = Timelines.find(Thread);
+  if (Line == Timelines.end())
+    return std::nullopt;
+  auto It = llvm::partition_point(Line->second,
+                                  [&](const Change &C) { return C.Time < T; });
+  for (Timestamp End = T; It != Line->second.begin(); End = It->Time) {
+    --It;
+    if (It->Node == Node && It->Time < End)
+      return TimeRange{It->Time, End - 1};
+  }
+  return std::nullopt;
+}
+
 uint32_t BlockCalls::find(uint32_t Number) const {
   auto It = ByNumber.find(Number);
   return It == ByNumber.end() ? None : It->second;

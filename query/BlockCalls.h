@@ -41,6 +41,10 @@ public:
   uint32_t size() const { return uint32_t(Nodes.size()); }
   /// The innermost activation of the thread at T; None: not there.
   uint32_t at(uint32_t Thread, Timestamp T) const;
+  /// When the node was last the innermost one of its thread before T; the first
+  /// moment may be before the block.
+  std::optional<TimeRange> stretchBefore(uint32_t Thread, uint32_t Node,
+                                         Timestamp T) const;
   /// The thread is in the block.
   bool has(uint32_t Thread) const { return Timelines.count(Thread); }
   /// The one with this number in the file, alive at the start or the end of the

@@ -175,16 +175,25 @@ Expected<std::vector<Activation>> CallHistory::stackAt(uint32_t Thread,
   return Result;
 }
 
+/// Of Inner and what it was called from, the activation A; None: not there.
+static uint32_t ancestor(const BlockCalls &Calls, uint32_t Inner,
+                         const Activation &A) {
+  for (; Inner != None; Inner = Calls.node(Inner).Parent) {
+    const BlockCalls::Node &N = Calls.node(Inner);
+    if (!N.Hidden && N.Call.Entry == A.Entry && N.Call.Signal == A.Signal &&
+        (N.isFirst() || N.Call.Slot == A.StackPointer))
+      break;
+  }
+  return Inner;
+}
+
 Expected<CallHistory::Place> CallHistory::find(const Activation &A) {
   Expected<Place> P = innermost(A.Thread, A.Entry);
   if (!P)
     return P.takeError();
-  for (; P->Node != None; P->Node = P->node().Parent) {
-    const BlockCalls::Node &N = P->node();
-    if (!N.Hidden && N.Call.Entry == A.Entry && N.Call.Signal == A.Signal &&
-        (N.isFirst() || N.Call.Slot == A.StackPointer))
-      return P;
-  }
+  P->Node = ancestor(*P->Calls, P->Node, A);
+  if (P->Node != None)
+    return P;
   return createStringError(formatv(
       "thread {0} has no call that begins at {1} with the stack pointer "
       "{2:x}",
@@ -285,6 +294,23 @@ Expected<std::optional<Timestamp>> CallHistory::returnOf(const Activation &A) {
   if (Found == None || (*Calls)->node(Found).End == BlockCalls::Never)
     return std::nullopt;
   return (*Calls)->node(Found).End;
+}
+
+Expected<std::optional<TimeRange>>
+CallHistory::stretchBefore(const Activation &A, Timestamp T) {
+  if (!T)
+    return std::nullopt;
+  BlockNumber N = States.reader().blockAt(T - 1);
+  Expected<std::shared_ptr<const BlockCalls>> Calls = block(N);
+  if (!Calls)
+    return Calls.takeError();
+  uint32_t Node = ancestor(**Calls, (*Calls)->at(A.Thread, T - 1), A);
+  if (Node == None)
+    return std::nullopt;
+  std::optional<TimeRange> Found = (*Calls)->stretchBefore(A.Thread, Node, T);
+  if (Found)
+    Found->First = std::max(Found->First, States.reader().blocks()[N].First);
+  return Found;
 }
 
 Error CallHistory::callees(const Activation &A,

@@ -23,6 +23,9 @@ public:
   /// When the activation ends; nothing: not within the run. The logarithm of
   /// the blocks it lives through, and two blocks.
   llvm::Expected<std::optional<Timestamp>> returnOf(const Activation &A);
+  /// As Trace::stretchBefore().
+  llvm::Expected<std::optional<TimeRange>> stretchBefore(const Activation &A,
+                                                         Timestamp T);
   /// The calls it makes itself, in order. A block for each stretch in which it
   /// runs itself.
   llvm::Error callees(const Activation &A,

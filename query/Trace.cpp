@@ -130,6 +130,13 @@ Expected<std::optional<Timestamp>> Trace::returnOf(const Activation &A) const {
   return I->Calls.returnOf(A);
 }
 
+Expected<std::optional<TimeRange>>
+Trace::stretchBefore(const Activation &A, Timestamp T) const {
+  if (Error E = I->check(T))
+    return E;
+  return I->Calls.stretchBefore(A, T);
+}
+
 Error Trace::callees(const Activation &A,
                      function_ref<bool(const Activation &)> Visit,
                      const Cancellation *Cancel) const {

@@ -168,6 +168,12 @@ public:
   /// When the activation ends: the first T at which the stack pointer is above
   /// its value at entry. Nothing: not within the run.
   llvm::Expected<std::optional<Timestamp>> returnOf(const Activation &A) const;
+  /// The last stretch before T of the activation's own instructions, without
+  /// those of its callees, as far as the block of the instruction before T
+  /// tells; other threads may run in it. Nothing: there is none in that block.
+  /// Free, once the calls of the block are known.
+  llvm::Expected<std::optional<TimeRange>> stretchBefore(const Activation &A,
+                                                         Timestamp T) const;
   /// The calls it makes itself, in order.
   llvm::Error callees(const Activation &A,
                       llvm::function_ref<bool(const Activation &)> Visit,

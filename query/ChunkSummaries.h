@@ -23,6 +23,13 @@ inline bool intersect(const uint64_t A[GranuleWords],
   return Both != 0;
 }
 
+/// Adds those of bytes First to Last of a page.
+inline void addGranules(uint64_t Granules[GranuleWords], uint64_t First,
+                        uint64_t Last) {
+  for (uint64_t G = First / GranuleSize; G <= Last / GranuleSize; ++G)
+    Granules[G / 64] |= uint64_t(1) << G % 64;
+}
+
 /// A search costs the logarithm of the chunks it covers, however many of them
 /// do not write the granules asked for. The tree is made by the first search
 /// that pays for it, in one pass over all chunks, and takes about 4 bytes each;

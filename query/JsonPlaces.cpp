@@ -2,6 +2,7 @@
 
 #include "query/JsonPlaces.h"
 #include "query/JsonAnswers.h"
+#include "query/ThreadLocals.h"
 #include "trace-format/GuestState.h"
 #include "llvm/ADT/STLExtras.h"
 #include <deque>
@@ -25,19 +26,16 @@ static bool meets(const ModuleLoad &Load, TimeRange When) {
   return Load.Loaded <= When.Last && Load.Unloaded > When.First;
 }
 
-static Expected<AddressRange> globalNamed(JsonQuery &Q, StringRef Name,
-                                          TimeRange When) {
+static Expected<SymbolAt> globalNamed(JsonQuery &Q, StringRef Name,
+                                      TimeRange When, Timestamp At) {
   const SymbolAt *Found = nullptr;
   std::vector<SymbolAt> All = Q.T.symbols().globals(Name);
   for (const SymbolAt &S : All) {
     if (!meets(*S.Module, When))
       continue;
-    if (S.ThreadLocal)
-      return queryError("bad-argument",
-                        "'" + Name +
-                            "' is thread-local: each thread has its "
-                            "own; give an address");
-    if (Found && Found->Address != S.Address)
+    if (Found &&
+        (Found->Address != S.Address || Found->ThreadLocal != S.ThreadLocal ||
+         (S.ThreadLocal && Found->Module != S.Module)))
       return queryError("bad-argument",
                         "several variables are called '" + Name + "', at " +
                             hexNumber(Found->Address) + " and " +
@@ -48,31 +46,57 @@ static Expected<AddressRange> globalNamed(JsonQuery &Q, StringRef Name,
     return queryError("not-found",
                       "no variable is called '" + Name +
                           "' in the modules whose symbols could be read");
-  return AddressRange{Found->Address,
-                      Found->Address + std::max<uint64_t>(Found->Size, 1) - 1};
+  return *Found;
+}
+
+/// Where the variable is, in a thread (0: the one that runs at At).
+static Expected<uint64_t> addressOf(JsonQuery &Q, const SymbolAt &S,
+                                    uint32_t Thread, Timestamp At) {
+  if (!S.ThreadLocal)
+    return S.Address;
+  if (!Thread) {
+    Expected<uint32_t> Running = Q.T.threadAt(At);
+    if (!Running)
+      return Running.takeError();
+    Thread = *Running;
+  }
+  Expected<uint64_t> Address = threadLocalAddress(Q.T, S, Thread, At);
+  if (!Address)
+    return queryError("not-found", toString(Address.takeError()));
+  return Address;
+}
+
+static Expected<AddressRange> variableArgument(JsonQuery &Q, uint64_t MaxLength,
+                                               TimeRange When, Timestamp At) {
+  JsonArguments &A = Q.Arguments;
+  std::string Name = A.text("global");
+  uint64_t Offset = A.number("offset", 0);
+  uint64_t Length = A.number("length", 0);
+  auto Thread = static_cast<uint32_t>(
+      A.has("thread") ? A.number("thread", 0, 1, UINT32_MAX) : 0);
+  if (Error E = A.finish())
+    return E;
+  Expected<SymbolAt> Variable = globalNamed(Q, Name, When, At);
+  if (!Variable)
+    return Variable.takeError();
+  const uint64_t Size = std::max<uint64_t>(Variable->Size, 1);
+  if (!A.has("length"))
+    Length = Size - std::min(Offset, Size);
+  if (Offset >= Size || Length == 0 || Length > Size - Offset)
+    return queryError("bad-argument", "'" + Name + "' has " + Twine(Size) +
+                                          " bytes; 'offset' and 'length' do "
+                                          "not fit into it");
+  Expected<uint64_t> Address = addressOf(Q, *Variable, Thread, At);
+  if (!Address)
+    return Address.takeError();
+  return rangeFrom(*Address + Offset, Length, MaxLength);
 }
 
 Expected<AddressRange> memoryArgument(JsonQuery &Q, uint64_t MaxLength,
-                                      TimeRange When) {
+                                      TimeRange When, Timestamp At) {
   JsonArguments &A = Q.Arguments;
-  if (A.has("global")) {
-    std::string Name = A.text("global");
-    uint64_t Offset = A.number("offset", 0);
-    uint64_t Length = A.number("length", 0);
-    if (Error E = A.finish())
-      return E;
-    Expected<AddressRange> Whole = globalNamed(Q, Name, When);
-    if (!Whole)
-      return Whole.takeError();
-    uint64_t Size = Whole->Last - Whole->First + 1;
-    if (!A.has("length"))
-      Length = Size - std::min(Offset, Size);
-    if (Offset >= Size || Length == 0 || Length > Size - Offset)
-      return queryError("bad-argument", "'" + Name + "' has " + Twine(Size) +
-                                            " bytes; 'offset' and 'length' do "
-                                            "not fit into it");
-    return rangeFrom(Whole->First + Offset, Length, MaxLength);
-  }
+  if (A.has("global"))
+    return variableArgument(Q, MaxLength, When, At);
   uint64_t Address = A.number("address");
   uint64_t Length = A.number("length");
   if (Error E = A.finish())

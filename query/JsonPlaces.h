@@ -13,9 +13,11 @@
 namespace chronicle {
 
 /// "address" and "length"; or "global", a variable's name, of those there are
-/// at any time of When, of which "offset" and "length" may take a part.
+/// at any time of When, of which "offset" and "length" may take a part. A
+/// thread-local one is that of "thread" at At; without it of the one that runs
+/// then.
 llvm::Expected<AddressRange> memoryArgument(JsonQuery &Q, uint64_t MaxLength,
-                                            TimeRange When);
+                                            TimeRange When, Timestamp At);
 
 /// Code, and the time for which it was at that address.
 struct CodePlace {

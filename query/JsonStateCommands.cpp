@@ -51,7 +51,7 @@ static Expected<json::Value> registers(JsonQuery &Q) {
 static Expected<json::Value> memory(JsonQuery &Q) {
   constexpr uint64_t MaxLength = 16 << 20;
   Timestamp At = Q.Arguments.time("at");
-  Expected<AddressRange> Range = memoryArgument(Q, MaxLength, {At, At});
+  Expected<AddressRange> Range = memoryArgument(Q, MaxLength, {At, At}, At);
   if (!Range)
     return Range.takeError();
   uint64_t Length = Range->Last - Range->First + 1;

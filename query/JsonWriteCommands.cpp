@@ -23,7 +23,7 @@ static Expected<json::Value> oneWrite(JsonQuery &Q, bool Backward) {
   Timestamp At = Q.Arguments.time("at");
   TimeRange When =
       Backward ? TimeRange{0, At} : TimeRange{At, Q.T.instructions()};
-  Expected<AddressRange> Range = memoryArgument(Q, MaxRange, When);
+  Expected<AddressRange> Range = memoryArgument(Q, MaxRange, When, At);
   if (!Range)
     return Range.takeError();
   std::optional<Write> Found;
@@ -57,7 +57,7 @@ static Expected<json::Value> writes(JsonQuery &Q) {
   TimeRange When = Q.Arguments.times();
   uint64_t Limit = Q.Arguments.number("limit", UINT64_MAX, 1, UINT64_MAX);
   bool Backward = Q.Arguments.flag("backward", false);
-  Expected<AddressRange> Range = memoryArgument(Q, MaxRange, When);
+  Expected<AddressRange> Range = memoryArgument(Q, MaxRange, When, When.Last);
   if (!Range)
     return Range.takeError();
   uint64_t Count = 0;

@@ -23,8 +23,9 @@ struct ModuleLoad {
   BlockNumber Contents = 0;
   bool HeaderRead = false; ///< Bias and BuildId come from recorded memory
 
+  bool isThere(Timestamp T) const { return T >= Loaded && T < Unloaded; }
   bool contains(uint64_t Address, Timestamp T) const {
-    return Address - Info.Address < Info.Size && T >= Loaded && T < Unloaded;
+    return Address - Info.Address < Info.Size && isThere(T);
   }
 };
 

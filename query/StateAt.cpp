@@ -117,29 +117,38 @@ Expected<Registers> registersAt(StateCache &Cache, uint32_t Thread,
               Thread, T));
 }
 
-/// The frame, if block N leaves it alone: then it is the same at every moment
-/// of the block, and nothing needs to be replayed. False: it does not.
+/// Bytes of a page, if block N leaves their granules alone: then they are the
+/// same at every moment of the block, and nothing needs to be replayed. False:
+/// it does not.
 static Expected<bool> readUnchanged(const TraceReader &Reader,
                                     FrameNumber Frame, BlockNumber N,
-                                    uint8_t *Page) {
+                                    unsigned Offset,
+                                    MutableArrayRef<uint8_t> Into) {
   ArrayRef<PageChunkEntry> Chunks = Reader.pageChunksOf(Frame);
   auto It = partition_point(
       Chunks, [&](const PageChunkEntry &E) { return E.Last < N; });
   if (It != Chunks.end() && It->First <= N) {
+    uint64_t Wanted[GranuleWords] = {};
+    addGranules(Wanted, Offset, Offset + Into.size() - 1);
     Expected<PageChunk> Chunk = Reader.readPageChunk(*It);
     if (!Chunk)
       return Chunk.takeError();
-    if (any_of(Chunk->Deltas, [&](const PageDelta &D) { return D.Block == N; }))
+    if (any_of(Chunk->Deltas, [&](const PageDelta &D) {
+          return D.Block == N &&
+                 (D.Kind != GranulesDelta || intersect(D.Granules, Wanted));
+        }))
       return false;
   }
+  uint8_t Page[PageSize];
   if (Error E = Reader.readFrame(Frame, N, Page))
     return E;
+  std::memcpy(Into.data(), Page + Offset, Into.size());
   return true;
 }
 
 namespace {
-/// Memory at a moment, page by page: replays the block only for pages that it
-/// writes.
+/// Memory at a moment, page by page: replays the block only for granules that
+/// it writes.
 class MemoryReader {
 public:
   MemoryReader(StateCache &Cache, Timestamp T)
@@ -165,15 +174,13 @@ public:
 private:
   Error readPart(uint64_t Address, MutableArrayRef<uint8_t> Into) {
     if (!Replays) {
-      uint8_t Page[PageSize];
       Expected<bool> Unchanged =
-          readUnchanged(Cache.reader(), Address / PageSize, N, Page);
+          readUnchanged(Cache.reader(), Address / PageSize, N,
+                        static_cast<unsigned>(Address % PageSize), Into);
       if (!Unchanged)
         return Unchanged.takeError();
-      if (*Unchanged) {
-        std::memcpy(Into.data(), Page + Address % PageSize, Into.size());
+      if (*Unchanged)
         return Error::success();
-      }
       Replays = true;
     }
     if (!Cursor) {

@@ -84,12 +84,14 @@ public:
   /// without code stands for the next one that has some.
   std::vector<LineAt> lines(llvm::StringRef File, uint32_t Line) const;
 
+  /// The file of one of modules(); null: it cannot be used.
+  const SymbolFile *fileOf(const ModuleLoad &Load) const;
+
   /// Sentences about files that could not be used, so far.
   std::vector<std::string> warnings() const;
 
 private:
   struct File;
-  const SymbolFile *fileOf(const ModuleLoad &Load) const;
   std::string compareContents(const ModuleLoad &Load,
                               const SymbolFile &File) const;
   std::vector<SymbolAt>

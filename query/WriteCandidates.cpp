@@ -12,10 +12,8 @@ namespace chronicle {
 static void granulesOf(AddressRange Range, uint64_t Page,
                        uint64_t Granules[GranuleWords]) {
   const uint64_t Address = Page * PageSize;
-  const uint64_t From = std::max(Range.First, Address) - Address,
-                 To = std::min(Range.Last, Address + PageSize - 1) - Address;
-  for (uint64_t G = From / GranuleSize; G <= To / GranuleSize; ++G)
-    Granules[G / 64] |= uint64_t(1) << G % 64;
+  addGranules(Granules, std::max(Range.First, Address) - Address,
+              std::min(Range.Last, Address + PageSize - 1) - Address);
 }
 
 void WatchedFrames::add(const TraceReader &Reader, uint64_t FirstPage,

@@ -261,6 +261,17 @@ void SymbolFile::readDwarf() {
         [this](Error E) { problem(std::move(E)); });
     if (Context->getNumCompileUnits() == 0)
       continue;
+    if (any_of(File->getBinary()->sections(), [](const SectionRef &S) {
+          Expected<StringRef> Name = S.getName();
+          if (Name)
+            return *Name == ".gnu_debugaltlink";
+          consumeError(Name.takeError()); // the context says so too
+          return false;
+        }))
+      problem(createStringError(
+          "some of its debug info is in a file that it shares with others (by "
+          "dwz, .gnu_debugaltlink), which is not read: functions may lack "
+          "their names as the source has them"));
     Dwarf = std::move(Context);
     return;
   }

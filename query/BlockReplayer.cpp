@@ -67,7 +67,7 @@ std::string describeDifference(const uint8_t *Found, const uint8_t *Expected) {
 BlockReplayer::BlockReplayer(ReplayMemory &Memory, ProgramCache &Programs,
                              const ExitTable &Exits)
     : Memory(Memory), Programs(Programs), Exits(Exits), Machine(Memory),
-      Facts(Exits.size()) {}
+      Known(Exits.size()) {}
 
 void BlockReplayer::start(const Block &Block) {
   B = &Block;
@@ -287,7 +287,7 @@ bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
     Inside = true;
     InsideAt = Stop;
     Time = Start + Stop;
-    Machine.setRip((*Program)->instructionAddresses()[Stop]);
+    Machine.setRip((*Program)->address(Stop));
     std::vector<const Event *> Later;
     for (const Event *E : Pending) {
       if (InstructionOf(E) != Stop) {
@@ -325,7 +325,7 @@ bool BlockReplayer::lookAhead(Ahead &A) {
   A.Faults = LLVM_UNLIKELY(Next && Next->Execution == Execution + 1 &&
                            Next->Kind == CH_EV_FAULT);
   A.FaultRip = 0;
-  A.Passed = A.Program->instructionsAt(A.Ordinal);
+  A.Passed = A.Program->exit(A.Ordinal).Instructions;
   if (A.Faults) {
     auto *F = payload<ch_ev_fault>(*Next);
     if (!F)
@@ -390,7 +390,7 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
   if (LLVM_UNLIKELY(Ordinal != Expected))
     return wrongExit(Ordinal, Expected);
   if (!Faults)
-    Facts[Exit] = {&Program, LastAddress, Expected, Passed};
+    Known[Exit] = &Program.exit(Expected);
   Inside = false;
   Time = Start + Passed;
   ++Execution;
@@ -409,20 +409,20 @@ void BlockReplayer::runPlain(Timestamp T) {
   const uint32_t *Symbols = B->Symbols.data();
   while (Execution < Limit) {
     const uint32_t Symbol = Symbols[Execution];
-    if (Symbol >= Facts.size())
+    if (Symbol >= Known.size())
       return;
-    const SymbolFacts &S = Facts[Symbol];
-    if (!S.Program || Machine.rip() != S.Address || T - Time < S.Instructions)
+    const ReplayExit *S = Known[Symbol];
+    if (!S || Machine.rip() != S->Address || T - Time < S->Instructions)
       return;
     const uint32_t Ordinal =
-        Machine.run(*S.Program, Interpreter::NoStop, Observer);
-    if (LLVM_UNLIKELY(Ordinal != S.Ordinal)) {
+        Machine.run(S->Code, Interpreter::NoStop, Observer);
+    if (LLVM_UNLIKELY(Ordinal != S->Ordinal)) {
       LastSuperblock = Exits.superblock(Symbol);
-      LastAddress = S.Address;
+      LastAddress = S->Address;
       WrongExit = Ordinal;
       return;
     }
-    Time += S.Instructions;
+    Time += S->Instructions;
     ++Execution;
   }
 }

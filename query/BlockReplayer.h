@@ -112,14 +112,6 @@ public:
   size_t opaqueLeft() const { return Machine.opaqueLeft(); }
 
 private:
-  /// What running a symbol takes, at hand after its first time.
-  struct SymbolFacts {
-    const ReplayProgram *Program = nullptr;
-    uint64_t Address = 0;
-    uint32_t Ordinal = 0;
-    uint32_t Instructions = 0;
-  };
-
   /// How the next execution goes.
   struct Ahead {
     const ReplayProgram *Program;
@@ -146,7 +138,8 @@ private:
   ProgramCache &Programs;
   const ExitTable &Exits;
   Interpreter Machine;
-  std::vector<SymbolFacts> Facts; ///< by exit
+  /// By exit number, after its first time.
+  ZeroedTable<const ReplayExit *> Known;
   const Block *B = nullptr;
   Timestamp Time = 0;
   uint64_t Execution = 0;

@@ -45,12 +45,16 @@ public:
   }
   size_t opaqueLeft() const { return OpaqueEnd - Opaque; }
 
-  /// Runs a superblock from its start. Returns the ordinal of the exit it left
+  /// Runs a superblock's program from its start. Returns the ordinal of the exit it left
   /// by, with RIP set, or Stopped, or OutOfOpaque. With an observer it is
   /// slower.
+  uint32_t run(const ReplayOp *Code, uint32_t Stop = NoStop,
+               StoreObserver *Observer = nullptr) {
+    return executeFrom(Code, 0, Stop, Observer);
+  }
   uint32_t run(const ReplayProgram &Program, uint32_t Stop = NoStop,
                StoreObserver *Observer = nullptr) {
-    return executeFrom(Program.code(), 0, Stop, Observer);
+    return run(Program.code(), Stop, Observer);
   }
   /// Goes on after run() returned Stopped.
   uint32_t resume(uint32_t Stop = NoStop, StoreObserver *Observer = nullptr) {

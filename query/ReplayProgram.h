@@ -15,11 +15,14 @@
 
 #include "trace-format/BytecodeReader.h"
 #include "trace-format/Stream.h"
+#include "trace-format/ZeroedTable.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/TrailingObjects.h"
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace chronicle {
@@ -132,33 +135,63 @@ static_assert(FrameZero >= CH_GUEST_STATE_SIZE);
 /// instruction, so that it can stop there.
 enum class ProgramForm { Fast, Exact };
 
-/// Decoding costs some microseconds per hundred statements.
-class ReplayProgram {
+/// What running a program up to one of its exits takes, and does: all that a
+/// replay of the recorded sequence needs to know.
+struct ReplayExit {
+  const ReplayOp *Code;  ///< of the whole program
+  uint64_t Address;      ///< where it begins
+  uint32_t Ordinal;      ///< of this exit, from 1
+  uint32_t Instructions; ///< passed by an execution that leaves here
+};
+
+/// One piece of memory. Building costs about 100 processor instructions a
+/// statement, which is 3000 for the usual superblock.
+class ReplayProgram final
+    : llvm::TrailingObjects<ReplayProgram, ReplayOp, ReplayExit, uint32_t> {
 public:
   static llvm::Expected<std::unique_ptr<ReplayProgram>>
   create(llvm::ArrayRef<uint8_t> Definition, ProgramForm Form);
+  void operator delete(void *P) { ::operator delete(P); }
 
-  const ReplayOp *code() const { return Ops.data(); }
-  llvm::ArrayRef<ReplayOp> ops() const { return Ops; }
+  const ReplayOp *code() const { return getTrailingObjects<ReplayOp>(); }
+  llvm::ArrayRef<ReplayOp> ops() const { return {code(), OpCount}; }
   const DefinitionHeader &header() const { return Header; }
   uint32_t instructions() const { return Header.Instructions; }
   uint32_t ordinals() const { return Header.Exits + 1; }
-  /// How many instructions an execution that leaves by Ordinal passes.
-  uint32_t instructionsAt(uint32_t Ordinal) const {
-    return InstructionsAt[Ordinal];
+  /// Ordinals are from 1.
+  const ReplayExit &exit(uint32_t Ordinal) const {
+    assert(Ordinal >= 1 && Ordinal <= ordinals());
+    return getTrailingObjects<ReplayExit>()[Ordinal - 1];
   }
-  llvm::ArrayRef<uint64_t> instructionAddresses() const { return Addresses; }
+  uint64_t address(uint32_t Instruction) const {
+    return Header.Address + offsets()[Instruction];
+  }
   /// Index of the instruction at Address, or -1.
   int instructionAt(uint64_t Address) const;
 
 private:
   friend class ProgramBuilder;
-  ReplayProgram() = default;
+  friend TrailingObjects;
+  /// Instructions: by exit, how many it passes. Offsets: of instructions.
+  static std::unique_ptr<ReplayProgram>
+  create(const DefinitionHeader &Header, llvm::ArrayRef<ReplayOp> Ops,
+         llvm::ArrayRef<uint32_t> Instructions,
+         llvm::ArrayRef<uint32_t> Offsets);
+  ReplayProgram(const DefinitionHeader &Header, uint32_t OpCount)
+      : Header(Header), OpCount(OpCount) {}
+  size_t numTrailingObjects(OverloadToken<ReplayOp>) const { return OpCount; }
+  size_t numTrailingObjects(OverloadToken<ReplayExit>) const {
+    return ordinals();
+  }
+  llvm::ArrayRef<uint32_t> offsets() const {
+    return {getTrailingObjects<uint32_t>(), Header.Instructions};
+  }
+
   DefinitionHeader Header;
-  std::vector<ReplayOp> Ops;
-  std::vector<uint16_t> InstructionsAt;
-  std::vector<uint64_t> Addresses;
+  uint32_t OpCount;
 };
+
+class ProgramBuilder;
 
 /// The programs of a trace, decoded when first asked for and kept. Several
 /// threads may ask at once.
@@ -172,7 +205,7 @@ public:
 
   llvm::Expected<const ReplayProgram *> get(uint32_t Superblock,
                                             ProgramForm Form) {
-    if (Superblock < Count)
+    if (Superblock < Fast.size())
       if (const ReplayProgram *P =
               table(Form)[Superblock].load(std::memory_order_acquire))
         return P;
@@ -181,15 +214,18 @@ public:
 
 private:
   using Slot = std::atomic<const ReplayProgram *>;
-  Slot *table(ProgramForm Form) {
-    return Form == ProgramForm::Fast ? Fast.get() : Exact.get();
+  ZeroedTable<Slot> &table(ProgramForm Form) {
+    return Form == ProgramForm::Fast ? Fast : Exact;
   }
   llvm::Expected<const ReplayProgram *> decode(uint32_t Superblock,
                                                ProgramForm Form);
 
-  uint32_t Count;
   DefinitionLookup Lookup;
-  std::unique_ptr<Slot[]> Fast, Exact;
+  ZeroedTable<Slot> Fast, Exact;
+  /// Builders keep their memory from one program to the next.
+  std::mutex Lock;
+  llvm::SmallVector<std::unique_ptr<ProgramBuilder>, 2> Builders;
+  std::vector<uint32_t> Decoded; ///< in some form
 };
 
 } // namespace chronicle

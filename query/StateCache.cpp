@@ -31,7 +31,7 @@ struct StateCursor::Engine {
   Error failed();
   uint64_t bytes() const {
     return sizeof(*this) + Memory.frameCount() * sizeof(ReplayFrame) +
-           Facts * 24;
+           Exits * sizeof(void *);
   }
 
   HistoryPages Pages;
@@ -43,7 +43,7 @@ struct StateCursor::Engine {
   Timestamp CheckpointTime = 0;
   bool Broken = false;
   Mismatch Last;
-  uint64_t Facts = 0;
+  uint64_t Exits = 0;
   uint64_t Counted = 0;
   std::atomic<uint64_t> *Total = nullptr;
 };
@@ -255,7 +255,7 @@ std::unique_ptr<StateCache::Engine> StateCache::takeIdle() {
     }
   }
   auto E = std::make_unique<Engine>(*this);
-  E->Facts = Exits.size();
+  E->Exits = Exits.size();
   return E;
 }
 

@@ -117,7 +117,7 @@ void StoreWrites::store(uint32_t Instruction, uint64_t Address, uint32_t Size,
   W.By = Writer::Instruction;
   // It is running, so it is there.
   W.Pc = cantFail(Cache.programs().get(Superblock, ProgramForm::Fast))
-             ->instructionAddresses()[Instruction];
+             ->address(Instruction);
   W.Address = Address;
   W.Old.assign(Old, Old + Size);
   W.New.assign(New, New + Size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "trace-format/BytecodeReader.h"
+#include "trace-format/Bytes.h"
 #include "trace-format/Stream.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/LEB128.h"
@@ -9,12 +10,6 @@
 using namespace llvm;
 
 namespace chronicle {
-
-unsigned typeSize(ch_type Type) {
-  static const uint8_t Sizes[CH_TYPE_COUNT] = {1, 1, 2, 4, 8, 16, 4, 8, 16, 32};
-  assert(Type < CH_TYPE_COUNT);
-  return Sizes[Type];
-}
 
 static const OperationInfo Operations[] = {
 #define CH_REPLAY_OP(Name, Result, Arity, A, B, C, D)                          \
@@ -76,107 +71,72 @@ static Error bad(const Twine &What) {
 
 namespace {
 
-/// Reads the primitives; the first failure sticks, so that a statement is
-/// checked once at its end.
-class Decoder {
-public:
-  Decoder(ArrayRef<uint8_t> &Rest, uint64_t Address,
-          ArrayRef<uint8_t> TempTypes)
-      : Rest(Rest), Address(Address), TempTypes(TempTypes) {}
-
-  uint64_t number() {
-    unsigned Length = 0;
-    const char *Problem = nullptr;
-    uint64_t Value = decodeULEB128(Rest.begin(), &Length, Rest.end(), &Problem);
-    if (Problem) {
-      fail("a number is cut off");
-      return 0;
-    }
-    Rest = Rest.drop_front(Length);
-    return Value;
-  }
-
-  uint32_t number32(const char *What, uint64_t Limit = UINT32_MAX) {
-    uint64_t Value = number();
-    if (Value > Limit) {
-      fail(What);
-      return 0;
-    }
-    return static_cast<uint32_t>(Value);
-  }
-
-  int64_t zigzag() { return unzigzag(number()); }
-
-  uint8_t byte() {
-    if (Rest.empty()) {
-      fail("it ends inside a statement");
-      return 0;
-    }
-    uint8_t Value = Rest.front();
-    Rest = Rest.drop_front();
-    return Value;
-  }
-
-  ch_type type() {
-    uint8_t Value = byte();
-    if (Value >= CH_TYPE_COUNT) {
-      fail("unknown type");
-      return CH_I64;
-    }
-    return static_cast<ch_type>(Value);
-  }
-
-  void atom(Statement &S, ch_type Type) {
-    if (S.AtomCount == std::size(S.Atoms)) {
-      fail("too many operands");
-      return;
-    }
-    Atom &A = S.Atoms[S.AtomCount++];
-    uint64_t Value = number();
-    A.IsTemp = false;
-    switch (Value & 3) {
-    case 0:
-      A.IsTemp = true;
-      if ((Value >> 2) >= TempTypes.size()) {
-        fail("a temp is used before it is defined");
-        return;
-      }
-      A.Temp = static_cast<uint32_t>(Value >> 2);
-      if (TempTypes[A.Temp] != Type)
-        fail("a temp has another type than its use");
-      return;
-    case 1:
-      A.Constant = unzigzag(Value >> 2);
-      return;
-    case 2:
-      A.Constant = Address + unzigzag(Value >> 2);
-      return;
-    case 3:
-      if (Rest.size() < 8) {
-        fail("a constant is cut off");
-        return;
-      }
-      A.Constant = support::endian::read64le(Rest.data());
-      Rest = Rest.drop_front(8);
-      return;
-    }
-  }
+/// Where reading is. Lives in registers while a statement is decoded, so what
+/// is rare and not inlined gets copies.
+struct Cursor {
+  const uint8_t *P, *End;
+  /// The first failure sticks, so that a statement is checked once, at its end.
+  const char *Problem = nullptr;
 
   void fail(const char *What) {
     if (!Problem)
       Problem = What;
   }
-  const char *problem() const { return Problem; }
 
-private:
-  static int64_t unzigzag(uint64_t Value) {
-    return static_cast<int64_t>((Value >> 1) ^ (0 - (Value & 1)));
+  uint64_t number() {
+    if (LLVM_LIKELY(P != End && *P < 0x80))
+      return *P++;
+    // Two bytes are common: most operations.
+    if (LLVM_LIKELY(End - P >= 2 && P[1] < 0x80)) {
+      P += 2;
+      return (P[-2] & 0x7fu) | uint64_t(P[-1]) << 7;
+    }
+    LongNumber N = longNumber(P, End);
+    P += N.Length;
+    if (!N.Length)
+      fail("a number is cut off");
+    return N.Value;
   }
 
-  ArrayRef<uint8_t> &Rest;
-  uint64_t Address;
-  ArrayRef<uint8_t> TempTypes;
-  const char *Problem = nullptr;
+  uint32_t number32(const char *What, uint64_t Limit = UINT32_MAX) {
+    uint64_t Value = number();
+    if (LLVM_LIKELY(Value <= Limit))
+      return static_cast<uint32_t>(Value);
+    fail(What);
+    return 0;
+  }
+
+  int64_t zigzag() { return unzigzag(number()); }
+
+  uint8_t byte() {
+    if (LLVM_LIKELY(P != End))
+      return *P++;
+    fail("it ends inside a statement");
+    return 0;
+  }
+
+  ch_type type() {
+    uint8_t Value = byte();
+    if (LLVM_LIKELY(Value < CH_TYPE_COUNT))
+      return static_cast<ch_type>(Value);
+    fail("unknown type");
+    return CH_I64;
+  }
+
+private:
+  struct LongNumber {
+    uint64_t Value;
+    unsigned Length; ///< 0: cut off
+  };
+  static LLVM_ATTRIBUTE_NOINLINE LongNumber longNumber(const uint8_t *P,
+                                                       const uint8_t *End) {
+    unsigned Length = 0;
+    const char *CutOff = nullptr;
+    uint64_t Value = decodeULEB128(P, &Length, End, &CutOff);
+    if (CutOff)
+      return {0, 0};
+    return {Value, Length};
+  }
 };
 
 } // namespace
@@ -186,211 +146,254 @@ Expected<BytecodeReader> BytecodeReader::create(ArrayRef<uint8_t> Definition) {
     return bad("no address");
   BytecodeReader R;
   R.Header.Address = support::endian::read64le(Definition.data());
-  R.Rest = Definition.drop_front(8);
-  Decoder D(R.Rest, R.Header.Address, {});
-  R.Header.Instructions = D.number32("too many instructions", UINT16_MAX);
-  R.Header.Exits = D.number32("too many exits", CH_MAX_ORDINAL - 1);
-  R.Header.Temps = D.number32("too many temps", 1u << 24);
-  R.Header.Slots = D.number32("too many slots", CH_MAX_SLOTS);
-  R.Header.Flags = D.number32("unknown flags", CH_DEF_LOGS_LOADS |
-                                                      CH_DEF_MARKS_STORES);
-  if (D.problem())
-    return bad(D.problem());
-  R.TempTypes.reserve(std::min<size_t>(R.Header.Temps, R.Rest.size()));
+  Cursor C{Definition.begin() + 8, Definition.end()};
+  R.Header.Instructions = C.number32("too many instructions", UINT16_MAX);
+  R.Header.Exits = C.number32("too many exits", CH_MAX_ORDINAL - 1);
+  R.Header.Temps = C.number32("too many temps", 1u << 24);
+  R.Header.Slots = C.number32("too many slots", CH_MAX_SLOTS);
+  R.Header.Flags =
+      C.number32("unknown flags", CH_DEF_LOGS_LOADS | CH_DEF_MARKS_STORES);
+  if (C.Problem)
+    return bad(C.Problem);
+  R.P = C.P;
+  R.End = C.End;
+  // A definition that claims more temps than it has bytes has no chance.
+  R.TempTypes.resize_for_overwrite(
+      std::min<size_t>(R.Header.Temps, Definition.size()));
   return R;
 }
 
-Expected<bool> BytecodeReader::next(Statement &S) {
-  if (Finished) {
-    if (!Rest.empty())
-      return bad("statements follow the last one");
+Error BytecodeReader::takeError() const {
+  return Problem ? bad(Problem) : Error::success();
+}
+
+bool BytecodeReader::next(Statement &S) {
+  if (LLVM_UNLIKELY(Finished || Problem)) {
+    if (P != End && !Problem)
+      Problem = "statements follow the last one";
     return false;
   }
-  if (Rest.empty())
-    return bad("it does not end in a jump");
-
-  Decoder D(Rest, Header.Address, TempTypes);
-  S = Statement();
+  if (LLVM_UNLIKELY(P == End)) {
+    Problem = "it does not end in a jump";
+    return false;
+  }
+  Cursor C{P, End};
+  const uint8_t *const Types = TempTypes.data();
+  const uint32_t Temps = NextTemp;
+  unsigned Atoms = 0;
+  auto Operand = [&](ch_type Type) __attribute__((always_inline)) {
+    Atom &A = S.Atoms[Atoms++];
+    const uint64_t Value = C.number();
+    const uint64_t Payload = Value >> 2;
+    A.IsTemp = (Value & 3) == 0;
+    switch (Value & 3) {
+    case 0:
+      A.Temp = static_cast<uint32_t>(Payload);
+      if (LLVM_UNLIKELY(Payload >= Temps))
+        C.fail("a temp is used before it is defined");
+      else if (LLVM_UNLIKELY(Types[Payload] != Type))
+        C.fail("a temp has another type than its use");
+      break;
+    case 1:
+      A.Constant = static_cast<uint64_t>(unzigzag(Payload));
+      break;
+    case 2:
+      A.Constant = Header.Address + static_cast<uint64_t>(unzigzag(Payload));
+      break;
+    case 3:
+      if (LLVM_UNLIKELY(C.End - C.P < 8)) {
+        C.fail("a constant is cut off");
+        break;
+      }
+      A.Constant = support::endian::read64le(C.P);
+      C.P += 8;
+      break;
+    }
+  };
+  static_cast<StatementHead &>(S) = StatementHead();
   auto Defines = [&](ch_type Type, unsigned Count = 1) {
-    S.Defines = Count;
+    S.Defines = static_cast<uint8_t>(Count);
     S.DefinedType = Type;
   };
   auto StateRange = [&](uint64_t Offset, uint64_t Size) {
-    if (Offset + Size > CH_GUEST_STATE_SIZE)
-      D.fail("it reaches beyond the guest state");
+    if (LLVM_UNLIKELY(Offset + Size > CH_GUEST_STATE_SIZE))
+      C.fail("it reaches beyond the guest state");
   };
-
-  auto StackPointer = [&] {
-    S.StackBase = D.number32("bad stack pointer", StackPointersSeen);
-    S.StackDelta = D.zigzag();
+  auto Jump = [&] {
+    S.Jump = C.byte();
+    if (LLVM_UNLIKELY(S.Jump > CH_JUMP_OTHER))
+      C.fail("unknown kind of jump");
+    S.StackBase = C.number32("bad stack pointer", StackPointersSeen);
+    S.StackDelta = C.zigzag();
   };
 
   S.Opcode =
-      D.number32("unknown statement", CH_OP_FIRST + operationCount() - 1);
+      C.number32("unknown statement", CH_OP_FIRST + std::size(Operations) - 1);
   switch (S.Opcode) {
   case CH_OP_INSTRUCTION:
-    S.Size = D.number32("instruction too long", 255);
+    S.Size = C.number32("instruction too long", 255);
+    if (LLVM_UNLIKELY(++InstructionsSeen > Header.Instructions))
+      C.fail("more instructions than it says");
     break;
   case CH_OP_GET:
-    S.Type = D.type();
-    S.Offset = D.number32("bad offset", CH_GUEST_STATE_SIZE);
+    S.Type = C.type();
+    S.Offset = C.number32("bad offset", CH_GUEST_STATE_SIZE);
     StateRange(S.Offset, typeSize(S.Type));
     Defines(S.Type);
     break;
   case CH_OP_PUT:
-    S.Type = D.type();
-    S.Offset = D.number32("bad offset", CH_GUEST_STATE_SIZE);
+    S.Type = C.type();
+    S.Offset = C.number32("bad offset", CH_GUEST_STATE_SIZE);
     StateRange(S.Offset, typeSize(S.Type));
-    D.atom(S, S.Type);
+    Operand(S.Type);
     break;
   case CH_OP_GET_INDEXED:
   case CH_OP_PUT_INDEXED: {
-    S.Type = D.type();
-    S.Offset = D.number32("bad offset", CH_GUEST_STATE_SIZE);
-    S.Elements = D.number32("bad array", CH_GUEST_STATE_SIZE);
-    int64_t Bias = D.zigzag();
+    S.Type = C.type();
+    S.Offset = C.number32("bad offset", CH_GUEST_STATE_SIZE);
+    S.Elements = C.number32("bad array", CH_GUEST_STATE_SIZE);
+    int64_t Bias = C.zigzag();
     if (S.Elements == 0 || Bias != static_cast<int32_t>(Bias))
-      D.fail("bad array");
+      C.fail("bad array");
     S.Bias = static_cast<int32_t>(Bias);
     StateRange(S.Offset, uint64_t(S.Elements) * typeSize(S.Type));
-    D.atom(S, CH_I32);
+    Operand(CH_I32);
     if (S.Opcode == CH_OP_GET_INDEXED)
       Defines(S.Type);
     else
-      D.atom(S, S.Type);
+      Operand(S.Type);
     break;
   }
   case CH_OP_LOAD:
-    S.Type = D.type();
-    D.atom(S, CH_I64);
+    S.Type = C.type();
+    Operand(CH_I64);
     Defines(S.Type);
     break;
   case CH_OP_STORE:
-    S.Type = D.type();
-    D.atom(S, CH_I64);
-    D.atom(S, S.Type);
+    S.Type = C.type();
+    Operand(CH_I64);
+    Operand(S.Type);
     break;
   case CH_OP_STORE_GUARDED:
-    S.Type = D.type();
-    D.atom(S, CH_I1);
-    D.atom(S, CH_I64);
-    D.atom(S, S.Type);
+    S.Type = C.type();
+    Operand(CH_I1);
+    Operand(CH_I64);
+    Operand(S.Type);
     break;
   case CH_OP_LOAD_GUARDED:
-    S.Conversion = D.byte();
+    S.Conversion = C.byte();
     if (S.Conversion > CH_LOAD_8S_32)
-      D.fail("unknown conversion");
+      C.fail("unknown conversion");
     S.Type = conversionResult(S.Conversion);
-    D.atom(S, CH_I1);
-    D.atom(S, CH_I64);
-    D.atom(S, S.Type);
+    Operand(CH_I1);
+    Operand(CH_I64);
+    Operand(S.Type);
     Defines(S.Type);
     break;
   case CH_OP_CAS: {
-    S.Type = D.type();
+    S.Type = C.type();
     if (S.Type < CH_I8 || S.Type > CH_I64)
-      D.fail("bad type of a compare-and-swap");
-    uint8_t Double = D.byte();
+      C.fail("bad type of a compare-and-swap");
+    uint8_t Double = C.byte();
     if (Double > 1)
-      D.fail("bad compare-and-swap");
+      C.fail("bad compare-and-swap");
     S.Double = Double;
-    D.atom(S, CH_I64);
+    Operand(CH_I64);
     for (unsigned I = 0; I < (S.Double ? 4u : 2u); ++I)
-      D.atom(S, S.Type);
+      Operand(S.Type);
     Defines(S.Type, S.Double ? 2 : 1);
     break;
   }
   case CH_OP_ITE:
-    S.Type = D.type();
-    D.atom(S, CH_I1);
-    D.atom(S, S.Type);
-    D.atom(S, S.Type);
+    S.Type = C.type();
+    Operand(CH_I1);
+    Operand(S.Type);
+    Operand(S.Type);
     Defines(S.Type);
     break;
   case CH_OP_CALL: {
-    S.Type = D.type();
+    S.Type = C.type();
     if (S.Type < CH_I8 || S.Type > CH_I64)
-      D.fail("bad result of a helper");
-    S.Helper = D.number32("unknown helper", helperCount() - 1);
-    uint32_t Count = D.number32("too many arguments", std::size(S.Atoms));
+      C.fail("bad result of a helper");
+    S.Helper = C.number32("unknown helper", helperCount() - 1);
+    uint32_t Count = C.number32("too many arguments", Statement::MaxAtoms);
     for (uint32_t I = 0; I < Count; ++I)
-      D.atom(S, CH_I64);
+      Operand(CH_I64);
     Defines(S.Type);
     break;
   }
   case CH_OP_OPAQUE:
-    S.Type = D.type();
-    S.Reason = D.number32("bad reason");
+    S.Type = C.type();
+    S.Reason = C.number32("bad reason");
     Defines(S.Type);
     break;
   case CH_OP_OPAQUE_REGISTERS:
-    S.Offset = D.number32("bad offset", CH_GUEST_STATE_SIZE);
-    S.Size = D.number32("bad size", CH_GUEST_STATE_SIZE);
-    S.Reason = D.number32("bad reason");
+    S.Offset = C.number32("bad offset", CH_GUEST_STATE_SIZE);
+    S.Size = C.number32("bad size", CH_GUEST_STATE_SIZE);
+    S.Reason = C.number32("bad reason");
     StateRange(S.Offset, S.Size);
     break;
   case CH_OP_OPAQUE_MEMORY:
-    D.atom(S, CH_I1);
-    D.atom(S, CH_I64);
-    S.Size = D.number32("bad size", UINT16_MAX);
-    S.Reason = D.number32("bad reason");
+    Operand(CH_I1);
+    Operand(CH_I64);
+    S.Size = C.number32("bad size", UINT16_MAX);
+    S.Reason = C.number32("bad reason");
     break;
   case CH_OP_EXIT:
-    D.atom(S, CH_I1);
-    D.atom(S, CH_I64);
-    S.Jump = D.byte();
-    StackPointer();
-    ++ExitsSeen;
+    Operand(CH_I1);
+    Operand(CH_I64);
+    Jump();
+    if (LLVM_UNLIKELY(++ExitsSeen > Header.Exits))
+      C.fail("another number of exits than it says");
     break;
   case CH_OP_NEXT:
-    D.atom(S, CH_I64);
-    S.Jump = D.byte();
-    StackPointer();
+    Operand(CH_I64);
+    Jump();
     Finished = true;
+    if (InstructionsSeen != Header.Instructions)
+      C.fail("fewer instructions than it says");
+    if (ExitsSeen != Header.Exits)
+      C.fail("another number of exits than it says");
     break;
   case CH_OP_STACK_POINTER:
-    S.Origin = D.byte();
+    S.Origin = C.byte();
     if (S.Origin > CH_STACK_ITSELF)
-      D.fail("unknown origin of a stack pointer");
+      C.fail("unknown origin of a stack pointer");
     ++StackPointersSeen;
     break;
   case CH_OP_COPY:
-    S.Type = D.type();
-    D.atom(S, S.Type);
+    S.Type = C.type();
+    Operand(S.Type);
     Defines(S.Type);
     break;
   default: {
     if (S.Opcode < CH_OP_FIRST) {
-      D.fail("unknown statement");
+      C.fail("unknown statement");
       break;
     }
     S.Operation = S.Opcode - CH_OP_FIRST;
     S.Opcode = CH_OP_FIRST;
-    const OperationInfo &Info = operationInfo(S.Operation);
+    const OperationInfo &Info = Operations[S.Operation];
     S.Type = Info.Result;
     for (unsigned I = 0; I < Info.Arity; ++I)
-      D.atom(S, Info.Operands[I]);
+      Operand(Info.Operands[I]);
     Defines(Info.Result);
     break;
   }
   }
-  if (D.problem())
-    return bad(D.problem());
-  if (S.Jump > CH_JUMP_OTHER)
-    return bad("unknown kind of jump");
-  if (S.Opcode == CH_OP_INSTRUCTION && ++InstructionsSeen > Header.Instructions)
-    return bad("more instructions than it says");
-
-  S.FirstTemp = NextTemp;
-  NextTemp += S.Defines;
-  if (NextTemp > Header.Temps)
-    return bad("more temps than it says");
-  TempTypes.insert(TempTypes.end(), S.Defines, S.DefinedType);
-  if (Finished && InstructionsSeen != Header.Instructions)
-    return bad("fewer instructions than it says");
-  if (ExitsSeen > Header.Exits || (Finished && ExitsSeen != Header.Exits))
-    return bad("another number of exits than it says");
-  return true;
+  S.AtomCount = static_cast<uint8_t>(Atoms);
+  S.FirstTemp = Temps;
+  if (S.Defines) {
+    NextTemp += S.Defines;
+    if (LLVM_UNLIKELY(NextTemp > TempTypes.size()))
+      C.fail("more temps than it says");
+    else
+      TempTypes[Temps] = TempTypes[NextTemp - 1] =
+          static_cast<uint8_t>(S.DefinedType);
+  }
+  P = C.P;
+  Problem = C.Problem;
+  return !Problem;
 }
 
 int SuperblockFacts::instructionAt(uint64_t Address) const {
@@ -434,12 +437,7 @@ Expected<SuperblockFacts> analyzeSuperblock(ArrayRef<uint8_t> Definition) {
   };
 
   Statement S;
-  while (true) {
-    Expected<bool> More = Reader->next(S);
-    if (!More)
-      return More.takeError();
-    if (!*More)
-      break;
+  while (Reader->next(S)) {
     const unsigned Bytes = typeSize(S.Type);
     switch (S.Opcode) {
     case CH_OP_INSTRUCTION:
@@ -491,6 +489,8 @@ Expected<SuperblockFacts> analyzeSuperblock(ArrayRef<uint8_t> Definition) {
     if (Slot > CH_MAX_SLOTS)
       return bad("too many slots");
   }
+  if (Error E = Reader->takeError())
+    return E;
   if (Slot != F.Header.Slots)
     return bad("another number of slots than it says");
   return F;

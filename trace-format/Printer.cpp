@@ -180,14 +180,7 @@ void printDefinition(raw_ostream &Out, ArrayRef<uint8_t> Definition,
   uint64_t Address = R->header().Address;
   unsigned Ordinal = 0;
   Statement S;
-  while (true) {
-    Expected<bool> More = R->next(S);
-    if (!More) {
-      Out << "  damaged: " << toString(More.takeError()) << '\n';
-      return;
-    }
-    if (!*More)
-      return;
+  while (R->next(S)) {
     if (S.Opcode == CH_OP_INSTRUCTION) {
       Out << "  " << format_hex(Address, 18) << ':' << '\n';
       Address += S.Size;
@@ -199,6 +192,8 @@ void printDefinition(raw_ostream &Out, ArrayRef<uint8_t> Definition,
     printStatement(Out, S, ReasonName);
     Out << '\n';
   }
+  if (Error E = R->takeError())
+    Out << "  damaged: " << toString(std::move(E)) << '\n';
 }
 
 /// The first bytes in hexadecimal, and how many there are.

@@ -39,16 +39,11 @@ std::vector<Statement> readAll(ArrayRef<uint8_t> Definition) {
     return Result;
   }
   Statement S;
-  while (true) {
-    Expected<bool> More = R->next(S);
-    if (!More) {
-      ADD_FAILURE() << toString(More.takeError());
-      return Result;
-    }
-    if (!*More)
-      return Result;
+  while (R->next(S))
     Result.push_back(S);
-  }
+  if (Error E = R->takeError())
+    ADD_FAILURE() << toString(std::move(E));
+  return Result;
 }
 
 std::string errorOf(ArrayRef<uint8_t> Definition) {

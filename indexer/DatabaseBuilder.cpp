@@ -10,8 +10,8 @@ namespace chronicle {
 /// Definitions and timeline are gathered up to this size.
 static constexpr size_t GatherBytes = 64 << 10;
 /// One piece says for this many blocks which superblocks ran in them, unless
-/// they are many.
-static constexpr uint64_t ExecutionBlocks = 1024, ExecutionRuns = 1 << 20;
+/// they are many: every question about an execution reads past half a piece.
+static constexpr uint64_t ExecutionBlocks = 1024, ExecutionRuns = 1 << 15;
 /// A checkpoint is due after this much more, or a quarter of what there is: a
 /// full disk costs little of a trace, and checkpoints little of the disk.
 static constexpr uint64_t CheckpointGrowth = 2 << 20;

@@ -431,18 +431,27 @@ Error BlockCallsBuilder::run() {
       return createStringError(Problem);
     if (!*More)
       break;
+    if (I.Time > Result.Until)
+      return Error::success();
+    if (Result.Until - I.Time < I.Passed) {
+      Result.LastThread = I.Thread;
+      Result.LastPc = I.Facts->address(uint32_t(Result.Until - I.Time));
+    }
     if (Error E = follow(I))
       return E;
   }
   return numberAtEnd();
 }
 
-Expected<std::unique_ptr<BlockCalls>>
-BlockCalls::create(StateCache &States, const CodeTable &Code, BlockNumber N) {
+Expected<std::unique_ptr<BlockCalls>> BlockCalls::create(StateCache &States,
+                                                         const CodeTable &Code,
+                                                         BlockNumber N,
+                                                         Timestamp Until) {
   Expected<StateCursor> Cursor = States.atBlock(N);
   if (!Cursor)
     return Cursor.takeError();
   auto Result = std::make_unique<BlockCalls>();
+  Result->Until = Until;
   if (Error E =
           BlockCallsBuilder(States, Code, std::move(*Cursor), *Result).run())
     return E;

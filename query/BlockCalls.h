@@ -34,8 +34,19 @@ public:
     bool isFirst() const { return Call.Slot == NeverEnds; }
   };
 
+  /// Follows the block up to the moment Until: then only at() is meant to be
+  /// asked, about moments up to then.
   static llvm::Expected<std::unique_ptr<BlockCalls>>
-  create(StateCache &States, const CodeTable &Code, BlockNumber N);
+  create(StateCache &States, const CodeTable &Code, BlockNumber N,
+         Timestamp Until = Never);
+
+  Timestamp until() const { return Until; }
+  /// Where the thread that runs at Until is then, if it is this one: known
+  /// without a replay.
+  std::optional<uint64_t> pcAtEnd(uint32_t Thread) const {
+    return Thread && Thread == LastThread ? std::optional(LastPc)
+                                          : std::nullopt;
+  }
 
   const Node &node(uint32_t Index) const { return Nodes[Index]; }
   uint32_t size() const { return uint32_t(Nodes.size()); }
@@ -58,6 +69,9 @@ private:
     Timestamp Time;
     uint32_t Node;
   };
+  Timestamp Until = Never;
+  uint32_t LastThread = 0;
+  uint64_t LastPc = 0;
   std::vector<Node> Nodes;
   llvm::DenseMap<uint32_t, std::vector<Change>> Timelines; ///< by thread
   llvm::DenseMap<uint32_t, uint32_t> ByNumber;

@@ -11,22 +11,30 @@ namespace chronicle {
 
 static constexpr uint32_t None = BlockCalls::None;
 
-Expected<std::shared_ptr<const BlockCalls>> CallHistory::block(BlockNumber N) {
+/// The calls of the block, up to Until at least.
+Expected<std::shared_ptr<const BlockCalls>>
+CallHistory::block(BlockNumber N, Timestamp Until) {
+  auto IsIt = [&](const Entry &E) { return E.Block == N; };
   {
     std::lock_guard<std::mutex> Guard(Lock);
-    auto It =
-        llvm::find_if(Recent, [&](const Entry &E) { return E.Block == N; });
+    auto It = llvm::find_if(Recent, IsIt);
     if (It != Recent.end()) {
       Recent.splice(Recent.begin(), Recent, It);
-      return It->Calls;
+      if (It->Calls->until() >= Until)
+        return It->Calls;
+      Until = BlockCalls::Never;
     }
   }
   Expected<std::unique_ptr<BlockCalls>> Made =
-      BlockCalls::create(States, Code, N);
+      BlockCalls::create(States, Code, N, Until);
   if (!Made)
     return Made.takeError();
   std::shared_ptr<const BlockCalls> Calls = std::move(*Made);
   std::lock_guard<std::mutex> Guard(Lock);
+  if (auto It = llvm::find_if(Recent, IsIt); It != Recent.end()) {
+    Bytes -= It->Calls->bytes();
+    Recent.erase(It);
+  }
   Recent.push_front({N, Calls});
   Bytes += Calls->bytes();
   while (Bytes > Budget && Recent.size() > 1) {
@@ -37,10 +45,10 @@ Expected<std::shared_ptr<const BlockCalls>> CallHistory::block(BlockNumber N) {
 }
 
 /// Node None: the thread has not run yet.
-Expected<CallHistory::Place> CallHistory::innermost(uint32_t Thread,
-                                                    Timestamp T) {
+Expected<CallHistory::Place>
+CallHistory::innermost(uint32_t Thread, Timestamp T, Timestamp Until) {
   BlockNumber N = States.reader().blockAt(T);
-  Expected<std::shared_ptr<const BlockCalls>> Calls = block(N);
+  Expected<std::shared_ptr<const BlockCalls>> Calls = block(N, Until);
   if (!Calls)
     return Calls.takeError();
   if (!(*Calls)->has(Thread)) {
@@ -54,6 +62,20 @@ Expected<CallHistory::Place> CallHistory::innermost(uint32_t Thread,
       return Calls.takeError();
   }
   return Place{N, *Calls, (*Calls)->at(Thread, T)};
+}
+
+/// The innermost activation, for one who asks only about those around it. What
+/// the block does after T need not be known for that, unless a call was made
+/// whose first superblock is to come: who was called is seen by that.
+Expected<CallHistory::Place> CallHistory::stackPlace(uint32_t Thread,
+                                                     Timestamp T) {
+  Expected<Place> P = innermost(Thread, T, T);
+  if (!P || P->Node == None)
+    return P;
+  for (uint32_t At = P->Node; At != None; At = P->Calls->node(At).Parent)
+    if (P->Calls->node(At).Created && !P->Calls->node(At).Call.Callee)
+      return innermost(Thread, T);
+  return P;
 }
 
 /// A block ended between the call and the callee's first instruction: finds the
@@ -144,16 +166,21 @@ Expected<std::vector<Activation>> CallHistory::stackAt(uint32_t Thread,
   if (T < Info->Started || (Info->Exited && T > *Info->Exited))
     return createStringError(
         formatv("thread {0} is not there at {1}", Thread, T));
-  Expected<Place> P = innermost(Thread, T);
+  Expected<Place> P = stackPlace(Thread, T);
   if (!P)
     return P.takeError();
   std::vector<Activation> Result;
   if (P->Node == None)
     return Result;
-  Expected<Registers> R = registersAt(States, Thread, T);
-  if (!R)
-    return R.takeError();
-  uint64_t Pc = R->rip();
+  uint64_t Pc = 0;
+  if (P->Calls->until() == T)
+    Pc = P->Calls->pcAtEnd(Thread).value_or(0);
+  if (!Pc) {
+    Expected<Registers> R = registersAt(States, Thread, T);
+    if (!R)
+      return R.takeError();
+    Pc = R->rip();
+  }
   for (uint32_t At = P->Node; At != None; At = P->Calls->node(At).Parent) {
     const BlockCalls::Node &N = P->Calls->node(At);
     if (N.Hidden)

@@ -11,8 +11,9 @@
 
 namespace chronicle {
 
-/// Keeps the calls of blocks it was asked about, within Bytes. May be used from
-/// several threads at once.
+/// Keeps the calls of blocks it was asked about, within Bytes: of the first
+/// stack in a block as far as that needs, from the second question on all. May
+/// be used from several threads at once.
 class CallHistory {
 public:
   CallHistory(StateCache &States, const CodeTable &Code, uint64_t Bytes)
@@ -41,8 +42,11 @@ private:
     const BlockCalls::Node &node() const { return Calls->node(Node); }
   };
 
-  llvm::Expected<std::shared_ptr<const BlockCalls>> block(BlockNumber N);
-  llvm::Expected<Place> innermost(uint32_t Thread, Timestamp T);
+  llvm::Expected<std::shared_ptr<const BlockCalls>>
+  block(BlockNumber N, Timestamp Until = BlockCalls::Never);
+  llvm::Expected<Place> innermost(uint32_t Thread, Timestamp T,
+                                  Timestamp Until = BlockCalls::Never);
+  llvm::Expected<Place> stackPlace(uint32_t Thread, Timestamp T);
   llvm::Expected<Place> find(const Activation &A);
   llvm::Expected<Activation> describe(const BlockCalls::Node &N);
   llvm::Error enter(CallRecord &Call, uint32_t Thread);

@@ -13,19 +13,39 @@ namespace chronicle {
 /// Of an x86 instruction.
 static constexpr uint32_t LongestInstruction = 15;
 
-CodeFacts::CodeFacts(const SuperblockFacts &F) : Start(F.Header.Address) {
-  for (uint64_t Address : F.InstructionAddress)
-    Offsets.push_back(uint16_t(Address - Start));
-  std::vector<uint32_t> SetsBefore{0}; // by slot fact
-  for (const SlotFact &S : F.Slots) {
-    if (S.Kind == SlotKind::StackPointer)
-      StackSets.push_back({S.Instruction, S.Reason == CH_STACK_ELSEWHERE});
-    SetsBefore.push_back(uint32_t(StackSets.size()));
+Expected<std::unique_ptr<const CodeFacts>>
+CodeFacts::create(ArrayRef<uint8_t> Definition) {
+  Expected<BytecodeReader> Reader = BytecodeReader::create(Definition);
+  if (!Reader)
+    return Reader.takeError();
+  const DefinitionHeader &Header = Reader->header();
+  std::unique_ptr<CodeFacts> F(new CodeFacts);
+  F->Start = Header.Address;
+  F->Offsets.reserve(std::min<size_t>(Header.Instructions, Definition.size()));
+  F->Exits.reserve(Header.Exits + 1);
+  uint32_t Offset = 0;
+  Statement S;
+  while (Reader->nextFlow(S)) {
+    switch (S.Opcode) {
+    case CH_OP_INSTRUCTION:
+      F->Offsets.push_back(uint16_t(Offset));
+      Offset += S.Size;
+      break;
+    case CH_OP_STACK_POINTER:
+      F->StackSets.push_back(
+          {uint16_t(F->Offsets.empty() ? 0 : F->Offsets.size() - 1),
+           S.Origin == CH_STACK_ELSEWHERE});
+      break;
+    default:
+      F->Exits.push_back({uint16_t(F->Offsets.size()),
+                          uint16_t(F->StackSets.size()),
+                          S.Jump,
+                          {S.StackBase, S.StackDelta}});
+    }
   }
-  for (size_t K = 1; K < F.InstructionsAt.size(); ++K)
-    Exits.push_back({F.InstructionsAt[K],
-                     uint16_t(SetsBefore[F.SlotFactsAt[K]]), F.JumpAt[K],
-                     F.StackAt[K]});
+  if (Error E = Reader->takeError())
+    return E;
+  return F;
 }
 
 int CodeFacts::instructionAt(uint64_t Address) const {
@@ -34,69 +54,51 @@ int CodeFacts::instructionAt(uint64_t Address) const {
   return It != Offsets.end() && *It == Offset ? int(It - Offsets.begin()) : -1;
 }
 
-CodeTable::CodeTable(const TraceReader &Trace)
-    : Trace(Trace), Known(Trace.superblockCount()) {
-  for (uint32_t Id = 1; Id < Trace.superblockCount(); ++Id) {
-    ByteReader R(Trace.definition(Id).Bytes);
-    uint64_t Start = R.u64();
-    uint32_t Length =
-        uint32_t(std::min<uint64_t>(R.v(), CH_MAX_SLOTS) * LongestInstruction);
-    Places.push_back({Start, Length, Id});
-    Longest = std::max(Longest, Length);
-  }
-  llvm::sort(Places, [](const Place &A, const Place &B) {
-    return std::tie(A.Start, A.Superblock) < std::tie(B.Start, B.Superblock);
-  });
-}
-
-CodeTable::~CodeTable() {
-  for (std::atomic<const CodeFacts *> &F : Known)
-    delete F.load();
+bool CodeFacts::hasInstructionIn(uint64_t First, uint64_t Last) const {
+  auto It = llvm::lower_bound(Offsets, First - std::min(First, Start));
+  return It != Offsets.end() && Start + *It <= Last;
 }
 
 Expected<const CodeFacts *> CodeTable::facts(uint32_t Superblock) const {
   if (Superblock >= Known.size())
     return createStringError("there is no superblock %u", Superblock);
-  if (const CodeFacts *F = Known[Superblock].load(std::memory_order_acquire))
+  Slot &S = Known[Superblock];
+  if (const CodeFacts *F = S.load(std::memory_order_acquire))
     return F;
-  Expected<SuperblockFacts> All =
-      analyzeSuperblock(Trace.definition(Superblock).Bytes);
-  if (!All)
+  Expected<std::unique_ptr<const CodeFacts>> F =
+      CodeFacts::create(Trace.definition(Superblock).Bytes);
+  if (!F)
     return createStringError(formatv("superblock {0} is damaged: {1}",
-                                     Superblock, toString(All.takeError())));
-  auto Made = std::make_unique<const CodeFacts>(*All);
-  const CodeFacts *Others = nullptr;
-  if (Known[Superblock].compare_exchange_strong(Others, Made.get()))
-    return Made.release();
-  return Others;
+                                     Superblock, toString(F.takeError())));
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (const CodeFacts *Others = S.load(std::memory_order_relaxed))
+    return Others;
+  S.store(F->get(), std::memory_order_release);
+  Made.push_back(std::move(*F));
+  return Made.back().get();
 }
 
 Expected<std::vector<uint32_t>> CodeTable::containing(uint64_t First,
                                                       uint64_t Last) const {
   std::vector<uint32_t> Result;
-  auto It = llvm::partition_point(Places, [&](const Place &P) {
-    return P.Start < First && First - P.Start >= Longest;
-  });
-  for (; It != Places.end() && It->Start <= Last; ++It) {
-    if (It->Start < First) {
-      if (First - It->Start >= It->Length)
-        continue;
-      Expected<const CodeFacts *> F = facts(It->Superblock);
+  ArrayRef<uint64_t> Starts = Trace.superblockAddresses();
+  const uint64_t Longest =
+      uint64_t(Trace.longestSuperblock()) * LongestInstruction;
+  const uint64_t Lowest = First - std::min(First, Longest);
+  for (uint32_t Id = 1; Id < Starts.size(); ++Id) {
+    if (LLVM_LIKELY(Starts[Id] - Lowest > Last - Lowest))
+      continue;
+    if (Starts[Id] < First) {
+      Expected<const CodeFacts *> F = facts(Id);
       if (!F)
         return F.takeError();
-      if ((*F)->lastAddress() < First)
-        continue;
       // It may begin before the range and go on behind it without an
       // instruction that begins inside: the range is in the middle of one.
-      bool Inside = false;
-      for (uint32_t N = 0; N < (*F)->instructions() && !Inside; ++N)
-        Inside = (*F)->address(N) >= First && (*F)->address(N) <= Last;
-      if (!Inside)
+      if (!(*F)->hasInstructionIn(First, Last))
         continue;
     }
-    Result.push_back(It->Superblock);
+    Result.push_back(Id);
   }
-  llvm::sort(Result);
   return Result;
 }
 

@@ -9,6 +9,7 @@
 
 #include "trace-format/BytecodeReader.h"
 #include "trace-format/TraceReader.h"
+#include "trace-format/ZeroedTable.h"
 #include <atomic>
 #include <mutex>
 
@@ -30,7 +31,8 @@ public:
     bool Elsewhere; ///< CH_STACK_ELSEWHERE
   };
 
-  explicit CodeFacts(const SuperblockFacts &F);
+  static llvm::Expected<std::unique_ptr<const CodeFacts>>
+  create(llvm::ArrayRef<uint8_t> Definition);
 
   uint32_t instructions() const { return uint32_t(Offsets.size()); }
   uint64_t address(uint32_t Instruction) const {
@@ -41,42 +43,44 @@ public:
   }
   /// Index of the instruction at Address, or -1.
   int instructionAt(uint64_t Address) const;
+  /// One that begins in [First, Last].
+  bool hasInstructionIn(uint64_t First, uint64_t Last) const;
   /// Ordinals are from 1.
   const Exit &exit(uint32_t Ordinal) const { return Exits[Ordinal - 1]; }
   uint32_t exits() const { return uint32_t(Exits.size()); }
   llvm::ArrayRef<StackSet> stackSets() const { return StackSets; }
 
 private:
-  uint64_t Start;
+  CodeFacts() = default;
+  uint64_t Start = 0;
   std::vector<uint16_t> Offsets; ///< of instructions
   std::vector<Exit> Exits;
   std::vector<StackSet> StackSets;
 };
 
-/// All superblocks of a trace. Making it reads their headers; facts are worked
-/// out when first asked for (some microseconds) and kept (about 150 bytes). May
-/// be used from several threads at once.
+/// All superblocks of a trace. Facts are worked out when first asked for (about
+/// a thousand processor instructions) and kept (about 150 bytes). May be used
+/// from several threads at once.
 class CodeTable {
 public:
-  explicit CodeTable(const TraceReader &Trace);
-  ~CodeTable();
+  explicit CodeTable(const TraceReader &Trace)
+      : Trace(Trace), Known(Trace.superblockCount()) {}
 
   /// The error says that the definition is damaged.
   llvm::Expected<const CodeFacts *> facts(uint32_t Superblock) const;
   /// Those with an instruction that begins in [First, Last], in order of ids.
+  /// Looks at where each superblock begins, a nanosecond or less each: as long
+  /// as there are fewer than a million, an order to search in costs more to
+  /// make than all questions of a session to answer.
   llvm::Expected<std::vector<uint32_t>> containing(uint64_t First,
                                                    uint64_t Last) const;
 
 private:
-  struct Place {
-    uint64_t Start;
-    uint32_t Length; ///< at most
-    uint32_t Superblock;
-  };
   const TraceReader &Trace;
-  std::vector<Place> Places; ///< by start
-  uint32_t Longest = 0;
-  mutable std::vector<std::atomic<const CodeFacts *>> Known;
+  using Slot = std::atomic<const CodeFacts *>;
+  mutable ZeroedTable<Slot> Known;
+  mutable std::mutex Lock;
+  mutable std::vector<std::unique_ptr<const CodeFacts>> Made;
 };
 
 /// The executions of a block, one after the other, with their times, threads

@@ -9,16 +9,18 @@ using namespace llvm;
 namespace chronicle {
 
 /// Where superblocks ran, of the Count blocks or pieces from First on.
-static BitVector ranIn(const ExecutionRange &Runs,
-                       ArrayRef<uint32_t> Superblocks, BlockNumber First,
-                       size_t Count) {
+static Expected<BitVector> ranIn(const ExecutionRange &Runs,
+                                 ArrayRef<uint32_t> Superblocks,
+                                 BlockNumber First, size_t Count) {
   BitVector Result(static_cast<unsigned>(Count));
-  for (uint32_t Id : Superblocks)
-    for (const ExecutionRun &R : Runs.of(Id))
-      if (R.First - First < Count)
-        Result.set(static_cast<unsigned>(R.First - First),
-                   static_cast<unsigned>(
-                       std::min<uint64_t>(R.Last - First + 1, Count)));
+  Error E = Runs.visit(Superblocks, [&](const ExecutionRun &R) {
+    if (R.First - First < Count)
+      Result.set(
+          static_cast<unsigned>(R.First - First),
+          static_cast<unsigned>(std::min<uint64_t>(R.Last - First + 1, Count)));
+  });
+  if (E)
+    return E;
   return Result;
 }
 
@@ -42,12 +44,16 @@ Error ExecutionSearch::visitBlocks(
       Reader.blockAt(std::min(When.Last, Reader.instructions() - 1));
 
   ArrayRef<ExecutionPiece> Pieces = Reader.executionPieces();
-  Expected<const ExecutionRange *> Index = Reader.executionIndex();
+  Expected<std::optional<ExecutionRange>> Index = Reader.executionIndex();
   if (!Index)
     return Index.takeError();
-  const BitVector InPieces =
-      *Index ? ranIn(**Index, *Superblocks, 0, Pieces.size())
-             : BitVector(static_cast<unsigned>(Pieces.size()), true);
+  BitVector InPieces(static_cast<unsigned>(Pieces.size()), true);
+  if (*Index) {
+    Expected<BitVector> Some = ranIn(**Index, *Superblocks, 0, Pieces.size());
+    if (!Some)
+      return Some.takeError();
+    InPieces = std::move(*Some);
+  }
   auto Start = [&](const BitVector &B) {
     return Backward ? B.find_last() : B.find_first();
   };
@@ -64,9 +70,11 @@ Error ExecutionSearch::visitBlocks(
         Reader.readExecutions(P);
     if (!Runs)
       return Runs.takeError();
-    const BitVector Ran =
+    Expected<BitVector> Ran =
         ranIn(**Runs, *Superblocks, P.First, P.Last - P.First + 1);
-    for (int K = Start(Ran); K >= 0; K = Next(Ran, K)) {
+    if (!Ran)
+      return Ran.takeError();
+    for (int K = Start(*Ran); K >= 0; K = Next(*Ran, K)) {
       const BlockNumber N = P.First + K;
       if (N < First || N > Last ||
           (Thread && !is_contained(Reader.blocks()[N].Threads, Thread)))

@@ -69,11 +69,9 @@ static Error bad(const Twine &What) {
   return createStringError("damaged replay program: " + What);
 }
 
-namespace {
-
 /// Where reading is. Lives in registers while a statement is decoded, so what
 /// is rare and not inlined gets copies.
-struct Cursor {
+struct BytecodeReader::Cursor {
   const uint8_t *P, *End;
   /// The first failure sticks, so that a statement is checked once, at its end.
   const char *Problem = nullptr;
@@ -123,6 +121,19 @@ struct Cursor {
     return CH_I64;
   }
 
+  void skip(uint64_t Count) {
+    if (LLVM_UNLIKELY(Count > uint64_t(End - P))) {
+      fail("it ends inside a statement");
+      Count = uint64_t(End - P);
+    }
+    P += Count;
+  }
+
+  void skipOperand() {
+    if ((number() & 3) == 3)
+      skip(8);
+  }
+
 private:
   struct LongNumber {
     uint64_t Value;
@@ -138,8 +149,6 @@ private:
     return {Value, Length};
   }
 };
-
-} // namespace
 
 Expected<BytecodeReader> BytecodeReader::create(ArrayRef<uint8_t> Definition) {
   if (Definition.size() < 8)
@@ -167,16 +176,150 @@ Error BytecodeReader::takeError() const {
   return Problem ? bad(Problem) : Error::success();
 }
 
-bool BytecodeReader::next(Statement &S) {
-  if (LLVM_UNLIKELY(Finished || Problem)) {
-    if (P != End && !Problem)
-      Problem = "statements follow the last one";
+/// No statement is left, or none that makes sense.
+inline bool BytecodeReader::ends() {
+  if (LLVM_LIKELY(!Finished && !Problem && P != End))
     return false;
-  }
-  if (LLVM_UNLIKELY(P == End)) {
+  if (!Problem && !Finished)
     Problem = "it does not end in a jump";
-    return false;
+  else if (!Problem && P != End)
+    Problem = "statements follow the last one";
+  return true;
+}
+
+inline bool BytecodeReader::finish(const Cursor &C) {
+  P = C.P;
+  Problem = C.Problem;
+  return !Problem;
+}
+
+/// What comes behind the operands of an instruction, exit or change of the
+/// stack pointer.
+inline __attribute__((always_inline)) void
+BytecodeReader::readFlow(Cursor &C, Statement &S) {
+  switch (S.Opcode) {
+  case CH_OP_INSTRUCTION:
+    S.Size = C.number32("instruction too long", 255);
+    if (LLVM_UNLIKELY(++InstructionsSeen > Header.Instructions))
+      C.fail("more instructions than it says");
+    return;
+  case CH_OP_STACK_POINTER:
+    S.Origin = C.byte();
+    if (LLVM_UNLIKELY(S.Origin > CH_STACK_ITSELF))
+      C.fail("unknown origin of a stack pointer");
+    ++StackPointersSeen;
+    return;
+  case CH_OP_EXIT:
+    if (LLVM_UNLIKELY(++ExitsSeen > Header.Exits))
+      C.fail("another number of exits than it says");
+    break;
+  case CH_OP_NEXT:
+    Finished = true;
+    if (InstructionsSeen != Header.Instructions)
+      C.fail("fewer instructions than it says");
+    if (ExitsSeen != Header.Exits)
+      C.fail("another number of exits than it says");
+    break;
   }
+  S.Jump = C.byte();
+  if (LLVM_UNLIKELY(S.Jump > CH_JUMP_OTHER))
+    C.fail("unknown kind of jump");
+  S.StackBase = C.number32("bad stack pointer", StackPointersSeen);
+  S.StackDelta = C.zigzag();
+}
+
+bool BytecodeReader::nextFlow(Statement &S) {
+  if (ends())
+    return false;
+  Cursor C{P, End};
+  while (true) {
+    const uint32_t Opcode = C.number32("unknown statement",
+                                       CH_OP_FIRST + std::size(Operations) - 1);
+    unsigned Bytes = 1, Numbers = 0, Operands = 0;
+    switch (Opcode) {
+    case CH_OP_EXIT:
+      C.skipOperand();
+      [[fallthrough]];
+    case CH_OP_NEXT:
+      C.skipOperand();
+      [[fallthrough]];
+    case CH_OP_INSTRUCTION:
+    case CH_OP_STACK_POINTER:
+      static_cast<StatementHead &>(S) = StatementHead();
+      S.Opcode = Opcode;
+      readFlow(C, S);
+      return finish(C);
+    case CH_OP_GET:
+    case CH_OP_OPAQUE:
+      Numbers = 1;
+      break;
+    case CH_OP_PUT:
+      Numbers = Operands = 1;
+      break;
+    case CH_OP_GET_INDEXED:
+      Numbers = 3;
+      Operands = 1;
+      break;
+    case CH_OP_PUT_INDEXED:
+      Numbers = 3;
+      Operands = 2;
+      break;
+    case CH_OP_LOAD:
+    case CH_OP_COPY:
+      Operands = 1;
+      break;
+    case CH_OP_STORE:
+      Operands = 2;
+      break;
+    case CH_OP_STORE_GUARDED:
+    case CH_OP_LOAD_GUARDED:
+    case CH_OP_ITE:
+      Operands = 3;
+      break;
+    case CH_OP_CAS:
+      C.byte();
+      Operands = C.byte() ? 5 : 3;
+      Bytes = 0;
+      break;
+    case CH_OP_CALL:
+      C.byte();
+      C.number();
+      Operands = C.number32("too many arguments", Statement::MaxAtoms);
+      Bytes = 0;
+      break;
+    case CH_OP_OPAQUE_REGISTERS:
+      Numbers = 3;
+      Bytes = 0;
+      break;
+    case CH_OP_OPAQUE_MEMORY:
+      C.skipOperand();
+      C.skipOperand();
+      Numbers = 2;
+      Bytes = 0;
+      break;
+    default:
+      if (Opcode < CH_OP_FIRST)
+        C.fail("unknown statement");
+      else
+        Operands = Operations[Opcode - CH_OP_FIRST].Arity;
+      Bytes = 0;
+      break;
+    }
+    C.skip(Bytes);
+    for (; Numbers; --Numbers)
+      C.number();
+    for (; Operands; --Operands)
+      C.skipOperand();
+    if (LLVM_UNLIKELY(C.Problem || C.P == C.End)) {
+      C.fail("it does not end in a jump");
+      return finish(C);
+    }
+  }
+}
+
+bool BytecodeReader::next(Statement &S) {
+  if (ends())
+    return false;
   Cursor C{P, End};
   const uint8_t *const Types = TempTypes.data();
   const uint32_t Temps = NextTemp;
@@ -219,21 +362,11 @@ bool BytecodeReader::next(Statement &S) {
     if (LLVM_UNLIKELY(Offset + Size > CH_GUEST_STATE_SIZE))
       C.fail("it reaches beyond the guest state");
   };
-  auto Jump = [&] {
-    S.Jump = C.byte();
-    if (LLVM_UNLIKELY(S.Jump > CH_JUMP_OTHER))
-      C.fail("unknown kind of jump");
-    S.StackBase = C.number32("bad stack pointer", StackPointersSeen);
-    S.StackDelta = C.zigzag();
-  };
-
   S.Opcode =
       C.number32("unknown statement", CH_OP_FIRST + std::size(Operations) - 1);
   switch (S.Opcode) {
   case CH_OP_INSTRUCTION:
-    S.Size = C.number32("instruction too long", 255);
-    if (LLVM_UNLIKELY(++InstructionsSeen > Header.Instructions))
-      C.fail("more instructions than it says");
+    readFlow(C, S);
     break;
   case CH_OP_GET:
     S.Type = C.type();
@@ -342,24 +475,14 @@ bool BytecodeReader::next(Statement &S) {
   case CH_OP_EXIT:
     Operand(CH_I1);
     Operand(CH_I64);
-    Jump();
-    if (LLVM_UNLIKELY(++ExitsSeen > Header.Exits))
-      C.fail("another number of exits than it says");
+    readFlow(C, S);
     break;
   case CH_OP_NEXT:
     Operand(CH_I64);
-    Jump();
-    Finished = true;
-    if (InstructionsSeen != Header.Instructions)
-      C.fail("fewer instructions than it says");
-    if (ExitsSeen != Header.Exits)
-      C.fail("another number of exits than it says");
+    readFlow(C, S);
     break;
   case CH_OP_STACK_POINTER:
-    S.Origin = C.byte();
-    if (S.Origin > CH_STACK_ITSELF)
-      C.fail("unknown origin of a stack pointer");
-    ++StackPointersSeen;
+    readFlow(C, S);
     break;
   case CH_OP_COPY:
     S.Type = C.type();
@@ -391,9 +514,7 @@ bool BytecodeReader::next(Statement &S) {
       TempTypes[Temps] = TempTypes[NextTemp - 1] =
           static_cast<uint8_t>(S.DefinedType);
   }
-  P = C.P;
-  Problem = C.Problem;
-  return !Problem;
+  return finish(C);
 }
 
 int SuperblockFacts::instructionAt(uint64_t Address) const {

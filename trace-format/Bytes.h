@@ -109,6 +109,16 @@ public:
     return 0;
   }
   int64_t z() { return unzigzag(v()); }
+  /// Past Count numbers, whatever they are: each ends in a byte below 0x80.
+  void skipNumbers(uint64_t Count) {
+    for (; Count; --Count) {
+      while (P != End && *P >= 0x80)
+        ++P;
+      if (!need(1))
+        return;
+      ++P;
+    }
+  }
   llvm::ArrayRef<uint8_t> bytes(uint64_t Size) {
     if (!need(Size))
       return {};

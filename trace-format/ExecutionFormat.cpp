@@ -39,43 +39,49 @@ ByteWriter ExecutionsWriter::take(BlockNumber End) {
   return Out;
 }
 
-ArrayRef<ExecutionRun> ExecutionRange::of(uint32_t Superblock) const {
-  auto First = llvm::partition_point(
-      Runs, [&](const ExecutionRun &R) { return R.Superblock < Superblock; });
-  auto Last = std::find_if(First, Runs.end(), [&](const ExecutionRun &R) {
-    return R.Superblock != Superblock;
-  });
-  return ArrayRef(Runs).slice(First - Runs.begin(), Last - First);
-}
+static Error damaged() { return createStringError("damaged executions"); }
 
-Expected<ExecutionRange> decodeExecutions(ArrayRef<uint8_t> Bytes) {
-  auto Damaged = [] { return createStringError("damaged executions"); };
-  ExecutionRange Result;
+Expected<ExecutionRange> ExecutionRange::create(ArrayRef<uint8_t> Bytes) {
   ByteReader R(Bytes);
+  ExecutionRange Result;
   Result.First = R.v();
   uint64_t Blocks = R.v();
   uint64_t End = Result.First + Blocks;
   if (R.failed() || !Blocks || End > UINT32_MAX || End < Blocks)
-    return Damaged();
+    return damaged();
   Result.Last = End - 1;
+  Result.Lists = Bytes.take_back(R.left());
+  return Result;
+}
+
+Error ExecutionRange::visit(
+    ArrayRef<uint32_t> Superblocks,
+    function_ref<void(const ExecutionRun &)> Visit) const {
+  const uint64_t End = Last + 1;
+  ByteReader R(Lists);
   uint64_t Id = 0;
-  while (!R.atEnd()) {
-    uint64_t Step = R.v();
+  while (!R.atEnd() && !Superblocks.empty()) {
+    const uint64_t Step = R.v(), Runs = R.v();
     Id += Step;
-    uint64_t At = Result.First;
-    for (uint64_t N = R.v(); N; --N) {
-      uint64_t Gap = R.v(), Length = R.v();
-      if (R.failed() || !Step || Id > UINT32_MAX || !Length || Gap > End - At ||
-          Length > End - At - Gap)
-        return Damaged();
-      Result.Runs.push_back(
+    if (R.failed() || !Step || Id > UINT32_MAX || Runs > R.left())
+      return damaged();
+    while (!Superblocks.empty() && Superblocks.front() < Id)
+      Superblocks = Superblocks.drop_front();
+    if (Superblocks.empty() || Superblocks.front() != Id) {
+      R.skipNumbers(2 * Runs);
+      continue;
+    }
+    uint64_t At = First;
+    for (uint64_t N = 0; N < Runs; ++N) {
+      const uint64_t Gap = R.v(), Length = R.v();
+      if (R.failed() || !Length || Gap > End - At || Length > End - At - Gap)
+        return damaged();
+      Visit(
           {uint32_t(Id), uint32_t(At + Gap), uint32_t(At + Gap + Length - 1)});
       At += Gap + Length;
     }
-    if (R.failed())
-      return Damaged();
   }
-  return Result;
+  return R.failed() ? damaged() : Error::success();
 }
 
 } // namespace chronicle

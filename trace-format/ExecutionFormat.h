@@ -18,6 +18,7 @@
 
 #include "trace-format/Bytes.h"
 #include "trace-format/TraceData.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 
 namespace chronicle {
@@ -28,12 +29,25 @@ struct ExecutionRun {
   uint32_t First, Last; ///< blocks, both included
 };
 
-/// A decoded piece. 12 bytes a run.
-struct ExecutionRange {
-  BlockNumber First = 0, Last = 0;
-  std::vector<ExecutionRun> Runs; ///< by superblock, then block
+/// A piece. What it says of a superblock is looked up in its bytes: reading
+/// past the others costs a few processor instructions a byte, and decoding all
+/// of them for one question several times that, and the memory.
+class ExecutionRange {
+public:
+  /// The bytes must outlive it.
+  static llvm::Expected<ExecutionRange> create(llvm::ArrayRef<uint8_t> Bytes);
 
-  llvm::ArrayRef<ExecutionRun> of(uint32_t Superblock) const;
+  BlockNumber first() const { return First; }
+  BlockNumber last() const { return Last; }
+  /// Calls Visit with the runs of these superblocks, which are sorted: by
+  /// superblock, then block.
+  llvm::Error visit(llvm::ArrayRef<uint32_t> Superblocks,
+                    llvm::function_ref<void(const ExecutionRun &)> Visit) const;
+
+private:
+  ExecutionRange() = default;
+  BlockNumber First = 0, Last = 0;
+  llvm::ArrayRef<uint8_t> Lists;
 };
 
 /// Gathers the runs, block by block. Memory: 12 bytes a run, and 16 a
@@ -89,8 +103,6 @@ private:
   std::vector<Run> Closed;
   uint32_t Start = 0;
 };
-
-llvm::Expected<ExecutionRange> decodeExecutions(llvm::ArrayRef<uint8_t> Bytes);
 
 } // namespace chronicle
 

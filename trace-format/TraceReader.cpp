@@ -28,6 +28,12 @@ struct RawChunk {
   ArrayRef<uint8_t> Bytes;
 };
 
+/// An executions piece, and what it points into.
+struct ExecutionsPiece {
+  std::unique_ptr<uint8_t[]> Storage;
+  ExecutionRange Range;
+};
+
 /// Decoded things by a number, the most recent of each slot.
 template <class T, unsigned Bits> class RecentlyUsed {
 public:
@@ -64,6 +70,8 @@ struct TraceReader::Impl {
   json::Object Run;
   std::optional<json::Object> End;
   std::vector<Definition> Definitions{Definition()}; ///< by id; 0 is none
+  std::vector<uint64_t> Addresses{0};                ///< of superblocks, by id
+  uint32_t LongestSuperblock = 0;                    ///< in instructions
   std::vector<uint32_t> ExitOwner;                   ///< exit number -> id
   std::vector<uint32_t> FirstSuccessor; ///< exit number -> exit number
   DenseMap<uint32_t, StringRef> ReasonNames;
@@ -78,11 +86,10 @@ struct TraceReader::Impl {
   mutable RecentlyUsed<RawChunk, 9> ChunkCache;
   mutable RecentlyUsed<std::vector<ThreadStacks>, 8> StacksCache;
   mutable RecentlyUsed<std::vector<ActivationRecord>, 5> ActivationsCache;
-  mutable RecentlyUsed<ExecutionRange, 6> ExecutionsCache;
+  mutable RecentlyUsed<ExecutionsPiece, 6> ExecutionsCache;
   std::vector<OtherPiece> ActivationPieces; ///< by key, which is not 0
   uint32_t Activations = 0;
   std::vector<ExecutionPiece> ExecutionPieces;
-  mutable std::optional<ExecutionRange> ExecutionIndex;
   mutable std::mutex Mutex;
   mutable std::vector<std::unique_ptr<SequenceScratch>> Scratch;
 
@@ -146,15 +153,20 @@ Error TraceReader::Impl::addDefinitions(ArrayRef<uint8_t> Raw) {
       uint64_t Id = R.v();
       ArrayRef<uint8_t> Bytes = R.bytes(R.v());
       ByteReader Head(Bytes);
-      Head.u64();
-      Head.v();
+      uint64_t Address = Head.u64();
+      uint64_t Instructions = std::min<uint64_t>(Head.v(), UINT16_MAX);
       uint64_t Exits = Head.v() + 1;
       if (R.failed() || Head.failed() || Id != Definitions.size() ||
           Exits > 256)
         return createStringError("a damaged definition");
       Definitions.push_back({Bytes, uint32_t(ExitOwner.size())});
-      ExitOwner.insert(ExitOwner.end(), Exits, uint32_t(Id));
-      FirstSuccessor.resize(ExitOwner.size(), NoSymbol);
+      Addresses.push_back(Address);
+      LongestSuperblock =
+          std::max(LongestSuperblock, static_cast<uint32_t>(Instructions));
+      for (; Exits; --Exits) {
+        ExitOwner.push_back(uint32_t(Id));
+        FirstSuccessor.push_back(NoSymbol);
+      }
       break;
     }
     case ReasonNameTag: {
@@ -200,6 +212,7 @@ void TraceReader::Impl::forget() {
   Run = json::Object();
   End.reset();
   Definitions.assign(1, Definition());
+  Addresses.assign(1, 0);
   ExitOwner.clear();
   FirstSuccessor.clear();
   ReasonNames.clear();
@@ -426,6 +439,10 @@ uint32_t TraceReader::superblockCount() const { return I->Definitions.size(); }
 Definition TraceReader::definition(uint32_t Id) const {
   return Id < I->Definitions.size() ? I->Definitions[Id] : Definition();
 }
+ArrayRef<uint64_t> TraceReader::superblockAddresses() const {
+  return I->Addresses;
+}
+uint32_t TraceReader::longestSuperblock() const { return I->LongestSuperblock; }
 uint32_t TraceReader::exitCount() const { return I->ExitOwner.size(); }
 uint32_t TraceReader::superblockOfExit(uint32_t Exit) const {
   return Exit < I->ExitOwner.size() ? I->ExitOwner[Exit] : 0;
@@ -562,34 +579,35 @@ ArrayRef<ExecutionPiece> TraceReader::executionPieces() const {
   return I->ExecutionPieces;
 }
 
-Expected<const ExecutionRange *> TraceReader::executionIndex() const {
+Expected<std::optional<ExecutionRange>> TraceReader::executionIndex() const {
   if (I->Dir.ExecutionIndex.empty())
-    return nullptr;
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  if (!I->ExecutionIndex) {
-    Expected<ExecutionRange> Decoded = decodeExecutions(I->Dir.ExecutionIndex);
-    if (!Decoded)
-      return Decoded.takeError();
-    I->ExecutionIndex = std::move(*Decoded);
-  }
-  return &*I->ExecutionIndex;
+    return std::nullopt;
+  Expected<ExecutionRange> Index =
+      ExecutionRange::create(I->Dir.ExecutionIndex);
+  if (!Index)
+    return Index.takeError();
+  return *Index;
 }
 
 Expected<std::shared_ptr<const ExecutionRange>>
 TraceReader::readExecutions(const ExecutionPiece &P) const {
+  auto Range = [](std::shared_ptr<const ExecutionsPiece> Piece) {
+    const ExecutionRange *R = &Piece->Range;
+    return std::shared_ptr<const ExecutionRange>(std::move(Piece), R);
+  };
   if (auto Known = I->ExecutionsCache.find(P.First))
-    return Known;
+    return Range(Known);
   uint64_t Size;
   auto Raw = I->readRaw(P.Offset, PieceType::Executions, P.First, Size);
   if (!Raw)
     return Raw.takeError();
   Expected<ExecutionRange> Decoded =
-      decodeExecutions(ArrayRef(Raw->get(), Size));
+      ExecutionRange::create(ArrayRef(Raw->get(), Size));
   if (!Decoded)
     return Decoded.takeError();
-  if (Decoded->First != P.First || Decoded->Last != P.Last)
+  if (Decoded->first() != P.First || Decoded->last() != P.Last)
     return createStringError("executions of other blocks than expected");
-  return I->ExecutionsCache.add(P.First, std::move(*Decoded));
+  return Range(I->ExecutionsCache.add(P.First, {std::move(*Raw), *Decoded}));
 }
 
 ArrayRef<TimelineEvent> TraceReader::timeline() const { return I->Timeline; }

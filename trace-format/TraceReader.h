@@ -16,6 +16,7 @@
 #include "llvm/Support/JSON.h"
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace llvm {
 class MemoryBuffer;
@@ -56,6 +57,10 @@ public:
   /// Highest superblock id plus one; ids from 1.
   uint32_t superblockCount() const;
   Definition definition(uint32_t Id) const;
+  /// Where superblocks begin, by id; [0] is 0.
+  llvm::ArrayRef<uint64_t> superblockAddresses() const;
+  /// In instructions.
+  uint32_t longestSuperblock() const;
   uint32_t exitCount() const;
   /// The superblock whose exit this is.
   uint32_t superblockOfExit(uint32_t Exit) const;
@@ -80,9 +85,9 @@ public:
   /// Ranges of blocks, in order, that executions() knows about.
   llvm::ArrayRef<ExecutionPiece> executionPieces() const;
   /// Which superblocks ran in which of executionPieces(), by their places
-  /// there; some may be beyond. Null: not known, as in a trace that was cut
-  /// off. Decoded when first asked for.
-  llvm::Expected<const ExecutionRange *> executionIndex() const;
+  /// there; some may be beyond. Nothing: not known, as in a trace that was cut
+  /// off.
+  llvm::Expected<std::optional<ExecutionRange>> executionIndex() const;
   /// Which superblocks ran in which blocks. Recent ones are kept.
   llvm::Expected<std::shared_ptr<const ExecutionRange>>
   readExecutions(const ExecutionPiece &Piece) const;

@@ -9,6 +9,7 @@
 #include "trace-format/Stream.h"
 #include "gtest/gtest.h"
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -258,21 +259,28 @@ TEST(ExecutionFormat, RunsOfRandomBlocks) {
       }
     EXPECT_EQ(W.first(), First);
     ByteWriter Bytes = W.take(N);
-    auto D = decodeExecutions(Bytes.data());
+    auto D = ExecutionRange::create(Bytes.data());
     ASSERT_TRUE(bool(D)) << toString(D.takeError());
-    EXPECT_EQ(D->First, First);
-    EXPECT_EQ(D->Last, N - 1);
-    for (uint32_t Id = 0; Id < 18; ++Id) {
-      std::set<BlockNumber> Found;
-      BlockNumber End = 0;
-      for (const ExecutionRun &R : D->of(Id)) {
-        EXPECT_TRUE(Found.empty() || R.First > End) << "runs that touch";
-        for (BlockNumber B = R.First; B <= R.Last; ++B)
-          Found.insert(B);
-        End = R.Last + 1;
-      }
-      EXPECT_EQ(Found, Ran[Id]) << Id;
-    }
+    EXPECT_EQ(D->first(), First);
+    EXPECT_EQ(D->last(), N - 1);
+    // Some of those there are, and some that there are not.
+    std::vector<uint32_t> Wanted;
+    for (uint32_t Id = 0; Id < 18; ++Id)
+      if (Random() % 3)
+        Wanted.push_back(Id);
+      else
+        Ran.erase(Id);
+    std::map<uint32_t, std::set<BlockNumber>> Found;
+    BlockNumber End = 0;
+    Error E = D->visit(Wanted, [&](const ExecutionRun &R) {
+      std::set<BlockNumber> &Blocks = Found[R.Superblock];
+      EXPECT_TRUE(Blocks.empty() || R.First > End) << "runs that touch";
+      for (BlockNumber B = R.First; B <= R.Last; ++B)
+        Blocks.insert(B);
+      End = R.Last + 1;
+    });
+    EXPECT_FALSE(errorToBool(std::move(E)));
+    EXPECT_EQ(Found, Ran);
   }
   EXPECT_TRUE(W.take(N).empty()) << "no blocks since";
 }
@@ -288,13 +296,16 @@ TEST(ExecutionFormat, Damage) {
   for (size_t N = 0; N < Bytes.size(); ++N) {
     std::vector<uint8_t> B = Bytes.data().vec();
     B[N] = 0x7f;
-    auto D = decodeExecutions(B);
+    auto D = ExecutionRange::create(B);
     if (!D) {
       consumeError(D.takeError());
       continue;
     }
-    for (const ExecutionRun &R : D->Runs)
-      EXPECT_TRUE(R.First >= D->First && R.Last <= D->Last) << N;
+    std::vector<uint32_t> All(256);
+    std::iota(All.begin(), All.end(), 0);
+    consumeError(D->visit(All, [&](const ExecutionRun &R) {
+      EXPECT_TRUE(R.First >= D->first() && R.Last <= D->last()) << N;
+    }));
   }
 }
 

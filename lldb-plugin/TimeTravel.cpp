@@ -232,14 +232,14 @@ Expected<Stop> TimeTravel::continueBackward(const Cancellation &Cancel,
   return (*Found)->What;
 }
 
-bool TimeTravel::breakpointHere() const {
+Expected<Stop> TimeTravel::afterStep() const {
   if (Breakpoints.empty())
-    return false;
+    return Stop{StopKind::Step};
   Expected<Registers> R = T.registers(Now.Thread, Now.Time);
-  if (R)
-    return Breakpoints.count(R->rip());
-  consumeError(R.takeError());
-  return false;
+  if (!R)
+    return R.takeError();
+  return Stop{Breakpoints.count(R->rip()) ? StopKind::Breakpoint
+                                          : StopKind::Step};
 }
 
 /// When the thread runs its first instruction from From on, or its last one
@@ -324,7 +324,7 @@ Expected<Stop> TimeTravel::stepForward(uint32_t Thread, bool Others,
     return Written.takeError();
   if (*Written)
     return Stop{StopKind::Watchpoint, 0, **Written};
-  return Stop{breakpointHere() ? StopKind::Breakpoint : StopKind::Step};
+  return afterStep();
 }
 
 Expected<Stop> TimeTravel::stepBackward(uint32_t Thread,
@@ -353,7 +353,7 @@ Expected<Stop> TimeTravel::stepBackward(uint32_t Thread,
     return Written.takeError();
   if (*Written)
     return Stop{StopKind::Watchpoint, 0, **Written};
-  return Stop{breakpointHere() ? StopKind::Breakpoint : StopKind::Step};
+  return afterStep();
 }
 
 } // namespace chronicle

@@ -78,7 +78,8 @@ private:
   llvm::Expected<std::optional<Hit>> searchBackward(Timestamp From,
                                                     const Cancellation &Cancel);
   llvm::Expected<Stop> goToEnd();
-  bool breakpointHere() const;
+  /// What a step that nothing else ended has led to.
+  llvm::Expected<Stop> afterStep() const;
 
   const Trace &T;
   Position Now;

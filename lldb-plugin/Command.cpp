@@ -414,6 +414,9 @@ static std::string longHelp(const CommandSpec &Spec) {
 
 bool addCommand(lldb::SBCommandInterpreter Interpreter, lldb::SBCommand Group,
                 const CommandSpec &Spec) {
+  if (StringRef(Spec.Name).starts_with("_"))
+    return Interpreter.AddCommand(Spec.Name, new Verb(Spec), Spec.Help)
+        .IsValid();
   std::string Syntax = std::string("chronicle ") + Spec.Name;
   if (*Spec.Arguments)
     Syntax += std::string(" ") + Spec.Arguments;

@@ -155,7 +155,9 @@ std::vector<std::string> completions(const CommandSpec &Spec,
                                      lldb::SBDebugger Debugger,
                                      llvm::ArrayRef<llvm::StringRef> Words);
 
-/// Adds the command to the group. False: LLDB would not have it.
+/// Adds the command to the group, or one whose name starts with an underscore,
+/// which LLDB's help does not show, to LLDB's own. False: LLDB would not have
+/// it.
 bool addCommand(lldb::SBCommandInterpreter Interpreter, lldb::SBCommand Group,
                 const CommandSpec &Spec);
 

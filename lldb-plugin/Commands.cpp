@@ -18,6 +18,16 @@ bool addCommands(lldb::SBCommandInterpreter Interpreter) {
     for (const CommandSpec &Spec : Table)
       if (!addCommand(Interpreter, Group, Spec))
         return false;
+  // LLDB refuses it while it is at a stop that it does not show.
+  auto Interrupt = [](void *Debugger, const char **) {
+    std::shared_ptr<LoadedTrace> Loaded =
+        LoadedTrace::of(lldb::SBDebugger::FindDebuggerWithID(
+            reinterpret_cast<size_t>(Debugger)));
+    return Loaded && Loaded->interrupt();
+  };
+  Interpreter.SetCommandOverrideCallback(
+      "process interrupt", Interrupt,
+      reinterpret_cast<void *>(size_t(Interpreter.GetDebugger().GetID())));
   return true;
 }
 

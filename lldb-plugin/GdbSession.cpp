@@ -58,9 +58,28 @@ void GdbSession::goBackNext(Timestamp Time, uint32_t Thread,
   Next = Jump{Time, Thread, std::move(Description), /*StopsOnTheWay=*/true};
 }
 
-void GdbSession::forgetJump() {
+void GdbSession::runEnded() {
   std::lock_guard<std::mutex> Guard(Lock);
   Next.reset();
+  Running = WantsEnd = false;
+}
+
+bool GdbSession::isRunning() const {
+  std::lock_guard<std::mutex> Guard(Lock);
+  return Running;
+}
+
+void GdbSession::interrupt() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  WantsEnd = true;
+  if (Searching)
+    Searching->Cancelled = true;
+}
+
+bool GdbSession::interruptedMeanwhile() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  bool WasRunning = std::exchange(Running, true);
+  return std::exchange(WantsEnd, false) && WasRunning;
 }
 
 Position GdbSession::position() const {
@@ -265,6 +284,7 @@ static ResumeAction parseContinuation(StringRef Actions) {
 }
 
 std::string GdbSession::answerResume(StringRef Packet) {
+  bool Interrupted = interruptedMeanwhile();
   std::optional<Jump> Jumping;
   {
     std::lock_guard<std::mutex> Guard(Lock);
@@ -294,8 +314,17 @@ std::string GdbSession::answerResume(StringRef Packet) {
     Thread = Travel.position().Thread;
 
   CameBackward = Action.Backward;
+  if (Interrupted) {
+    LastStop = {StopKind::Interrupted};
+    return stopReply();
+  }
   bool WasAtEnd = Travel.position().Time == T.instructions();
   Cancellation Cancel;
+  auto SearchBy = [this](Cancellation *By) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Searching = By;
+  };
+  SearchBy(&Cancel);
   Expected<Stop> Stopped = [&]() -> Expected<Stop> {
     PacketChannel::InterruptWatch Watch(Channel, Cancel);
     if (Jumping && Action.Backward)
@@ -307,6 +336,7 @@ std::string GdbSession::answerResume(StringRef Packet) {
     return Action.Step ? Travel.stepForward(Thread, Action.Others, Cancel)
                        : Travel.continueForward(Cancel);
   }();
+  SearchBy(nullptr);
   if (!Stopped) {
     // A debugger that waits for a stop has no use for an error.
     Description = toString(Stopped.takeError());

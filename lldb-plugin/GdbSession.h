@@ -37,9 +37,19 @@ public:
   /// The same for an earlier moment, with stops at breakpoints and watchpoints
   /// on the way. A debugger that does not want such a stop, because of a
   /// condition, resumes backward; that goes on to Time too. When the debugger
-  /// does stop on the way, forgetJump() ends this.
+  /// does stop on the way, runEnded() ends this.
   void goBackNext(Timestamp Time, uint32_t Thread, std::string Description);
-  void forgetJump();
+  /// The debugger shows the stop that it was told of last. Until then it
+  /// resumes by itself.
+  void runEnded();
+  /// Whether it does now.
+  bool isRunning() const;
+  /// Ends the run, also if the debugger is at one of the stops in it that it
+  /// does not show.
+  void interrupt();
+  /// Lets LLDB have files that are other builds than those recorded. Before
+  /// the session is served.
+  void takeAnyBuild() { AnyBuild = true; }
   /// Where the process is now.
   Position position() const;
   /// Whether the debugger has detached from the process or killed it: known
@@ -62,6 +72,8 @@ private:
   std::string answerRegion(llvm::StringRef Packet);
   std::string answerBreakpoint(llvm::StringRef Packet);
   std::string answerResume(llvm::StringRef Packet);
+  /// At a resume: whether it is one that ends an interrupted run.
+  bool interruptedMeanwhile();
   std::string answerMemory(llvm::StringRef Packet, bool Binary);
   std::string answerMonitor(llvm::StringRef Hex);
 
@@ -93,13 +105,17 @@ private:
   bool CannotGoOn = false; ///< the last resume started at the end of the run
   std::string Description; ///< replaces what the debugger would say of a stop
   uint32_t QueryThread = 0, ResumeThread = 0; ///< of the H packets; 0: any
-  bool IsLldb = false, ErrorStrings = false, StopsAcknowledging = false;
+  bool IsLldb = false, ErrorStrings = false, StopsAcknowledging = false,
+       AnyBuild = false;
   std::atomic<bool> Finished = false;
   std::vector<std::pair<uint32_t, uint64_t>> OsThreads;
   bool CameBackward = false;             ///< the last resume did
   std::vector<LinkedModule> ModulesTold; ///< what LLDB was made to ask for
 
-  mutable std::mutex Lock; ///< of the next two
+  mutable std::mutex Lock; ///< of what follows
+  bool Running = false;    ///< from a resume to runEnded()
+  bool WantsEnd = false;   ///< interrupt() was called in this run
+  Cancellation *Searching = nullptr;
   std::optional<Jump> Next;
   Position Shown;
 };

@@ -6,6 +6,7 @@
 
 #include "lldb-plugin/GdbSession.h"
 #include "lldb-plugin/RegisterLayout.h"
+#include "query/Symbols.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -197,10 +198,16 @@ Expected<std::string> GdbSession::librariesDocument() {
     Result += formatv(" main-lm=\"{0:x}\"", Modules->front().Entry);
   Result += ">";
   // The first is the program.
-  for (const LinkedModule &M : drop_begin(*Modules, !Modules->empty()))
-    Result += formatv("<library name=\"{0}\" lm=\"{1:x}\" l_addr=\"{2:x}\" "
-                      "l_ld=\"{3:x}\" lmid=\"0x0\"/>",
-                      quoted(M.Name), M.Entry, M.Bias, M.Dynamic);
+  for (const LinkedModule &M : drop_begin(*Modules, !Modules->empty())) {
+    // LLDB takes whatever file has that name: it gets a name that none has.
+    const ModuleLoad *Load =
+        T.symbols().moduleAt(M.Dynamic, Travel.position().Time);
+    bool Wrong = IsLldb && !AnyBuild && Load && !T.symbols().isRecorded(*Load);
+    Result += formatv("<library name=\"{0}{1}\" lm=\"{2:x}\" l_addr=\"{3:x}\" "
+                      "l_ld=\"{4:x}\" lmid=\"0x0\"/>",
+                      quoted(M.Name), Wrong ? " (as recorded)" : "", M.Entry,
+                      M.Bias, M.Dynamic);
+  }
   return Result + "</library-list-svr4>";
 }
 

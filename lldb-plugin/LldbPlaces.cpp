@@ -1,18 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/LldbPlaces.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
 using namespace llvm;
 
+/// The LLDB that the plugin is for.
+#define TEXT_OF_MACRO(X) TEXT_OF(X)
+#define TEXT_OF(X) #X
+#define LLDB_MAJOR TEXT_OF_MACRO(LLVM_VERSION_MAJOR)
+
 namespace chronicle {
 
+/// What a program prints when asked for its version; empty: nothing.
+static std::string versionOf(StringRef Program) {
+  SmallString<64> Output;
+  if (sys::fs::createTemporaryFile("lldb-version", "", Output))
+    return "";
+  FileRemover Remover(Output);
+  std::optional<StringRef> Redirects[] = {StringRef(""), StringRef(Output),
+                                          StringRef("")};
+  sys::ExecuteAndWait(Program, {Program, "--version"}, std::nullopt, Redirects);
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Text = MemoryBuffer::getFile(Output);
+  return Text ? (*Text)->getBuffer().split('\n').first.trim().str() : "";
+}
+
 Expected<std::string> findLldb() {
-  for (StringRef Name : {"lldb-22", "lldb"})
-    if (ErrorOr<std::string> Found = sys::findProgramByName(Name))
-      return *Found;
-  return createStringError("LLDB was not found; on Debian install lldb-22");
+  if (ErrorOr<std::string> Found = sys::findProgramByName("lldb-22"))
+    return *Found;
+  ErrorOr<std::string> Found = sys::findProgramByName("lldb");
+  if (!Found)
+    return createStringError("LLDB was not found; on Debian install lldb-22");
+  // The plugin is for one version; another one fails with riddles.
+  std::string Version = versionOf(*Found);
+  if (!StringRef(Version).contains("version " LLDB_MAJOR "."))
+    return createStringError(
+        *Found + " is " + (Version.empty() ? "of no known version" : Version) +
+        "; Chronicle needs LLDB " LLDB_MAJOR
+        ": on Debian install lldb-" LLDB_MAJOR);
+  return *Found;
 }
 
 Expected<std::string> findLldbPlugin() {

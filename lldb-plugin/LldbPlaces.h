@@ -12,7 +12,7 @@
 
 namespace chronicle {
 
-/// lldb-22, or lldb if there is no other.
+/// lldb-22, or lldb if it is of that version. The latter costs a start of it.
 llvm::Expected<std::string> findLldb();
 /// liblldbChronicle.so of this very installation or build.
 llvm::Expected<std::string> findLldbPlugin();

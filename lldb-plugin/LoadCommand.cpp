@@ -17,8 +17,9 @@ static Error load(CommandCall &Call) {
   StringRef Path = Call.words().front();
   std::vector<std::string> Warnings;
   std::string StopText;
-  Expected<std::shared_ptr<LoadedTrace>> L = LoadedTrace::load(
-      Call.debugger(), Path, Call.value("at", "end"), Warnings, StopText);
+  Expected<std::shared_ptr<LoadedTrace>> L =
+      LoadedTrace::load(Call.debugger(), Path, Call.value("at", "end"),
+                        Call.has("any-build"), Warnings, StopText);
   if (!L)
     return L.takeError();
   const Trace &T = (*L)->trace();
@@ -50,24 +51,28 @@ static Error stopped(CommandCall &Call) {
 }
 
 ArrayRef<CommandSpec> loadCommands() {
-  static const OptionSpec LoadOptions[] = {{"at", 0, "moment",
-                                            "Stop there instead of at the end.",
-                                            Completes::Moment}};
+  static const OptionSpec LoadOptions[] = {
+      {"at", 0, "moment", "Stop there instead of at the end.",
+       Completes::Moment},
+      {"any-build", 0, nullptr,
+       "Use programs and libraries on disk although they are not the builds "
+       "that were recorded: names, lines and variables may be wrong."}};
   static const CommandSpec Table[] = {
       {.Name = "load",
        .Run = load,
        .Help =
            "Load a recorded run as a process that goes forward and backward.",
-       .Arguments = "<trace.db> [--at <moment>]",
+       .Arguments = "<trace.db> [--at <moment>] [--any-build]",
        .Details = "Makes a target of the recorded program and stops at the end "
                   "of the run, or where --at says: a timestamp, start, end or "
-                  "crash.\n",
+                  "crash.\nA file on disk that is not the build that was "
+                  "recorded is not used.\n",
        .Examples = "  process trace load trace.db\n"
                    "  chronicle load trace.db --at start\n",
        .Options = LoadOptions,
        .Words = Completes::File,
        .MostWords = 1},
-      {.Name = "_stopped",
+      {.Name = "_chronicle-stopped",
        .Run = stopped,
        .Help = "For Chronicle's own use.",
        .MostWords = 0},

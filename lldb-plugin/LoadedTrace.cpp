@@ -5,7 +5,7 @@
 #include "lldb-plugin/GdbSession.h"
 #include "lldb-plugin/HistoryUnwinder.h"
 #include "lldb-plugin/LldbInternals.h"
-#include "query/DebugFiles.h"
+#include "query/Symbols.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -67,8 +67,9 @@ Expected<Position> parseMoment(const Trace &T, StringRef Text, Timestamp Now) {
 }
 
 /// Sentences about modules at Time whose files are not those recorded. LLDB
-/// takes a file by its path alone, so its names may then be wrong.
-static void checkModules(const Trace &T, Timestamp Time,
+/// takes a file by its path alone: names, lines and variables of another build
+/// would be wrong.
+static void checkModules(const Trace &T, Timestamp Time, bool AnyBuild,
                          std::vector<std::string> &Warnings) {
   Expected<std::vector<Module>> Modules = T.modules(Time);
   if (!Modules) {
@@ -83,12 +84,28 @@ static void checkModules(const Trace &T, Timestamp Time,
                                   "has no names for its code");
       continue;
     }
-    DebugFiles Found = findDebugFiles(M.Path, M.BuildId, {});
-    if (!Found.Binary.getBinary())
-      Warnings.push_back(M.Path + " is not the build that was recorded: what "
-                                  "LLDB says of its names and lines may be "
-                                  "wrong; put the recorded build back");
+    const ModuleLoad *Load = T.symbols().moduleAt(M.Address, Time);
+    if (Load && !T.symbols().isRecorded(*Load))
+      Warnings.push_back(
+          M.Path + (AnyBuild
+                        ? " is not the build that was recorded: what LLDB says "
+                          "of its names, lines and variables may be wrong"
+                        : " is not the build that was recorded, so LLDB does "
+                          "not use it: put the recorded build back, or load "
+                          "with --any-build"));
   }
+}
+
+/// Empty if LLDB is not to have it.
+static std::string recordedProgram(const Trace &T, bool AnyBuild) {
+  std::string Program =
+      T.reader().run().getString("program").value_or("").str();
+  if (!sys::fs::exists(Program))
+    return "";
+  for (const ModuleLoad &Load : T.symbols().modules())
+    if (!AnyBuild && Load.Info.Path == Program && !T.symbols().isRecorded(Load))
+      return "";
+  return Program;
 }
 
 namespace {
@@ -124,13 +141,14 @@ private:
 
 Expected<std::shared_ptr<LoadedTrace>>
 LoadedTrace::connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
-                     Timestamp Start, StringRef Program,
-                     std::string &StopText) {
+                     Timestamp Start, bool AnyBuild, std::string &StopText) {
   std::shared_ptr<LoadedTrace> Result(new LoadedTrace());
   Result->T = std::move(T);
+  Result->AnyBuild = AnyBuild;
+  std::string Program = recordedProgram(*Result->T, AnyBuild);
   lldb::SBError Failed;
   lldb::SBTarget Target = Debugger.CreateTarget(
-      Program.str().c_str(), Program.empty() ? TripleText : nullptr, nullptr,
+      Program.c_str(), Program.empty() ? TripleText : nullptr, nullptr,
       /*add_dependent_modules=*/false, Failed);
   if (Failed.Fail())
     return createStringError(Failed.GetCString());
@@ -141,6 +159,8 @@ LoadedTrace::connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
                              sys::StrError().c_str());
   Result->Socket = Pair[1];
   Result->Session = std::make_unique<GdbSession>(*Result->T, Pair[1]);
+  if (AnyBuild)
+    Result->Session->takeAnyBuild();
   if (Error E = Result->Session->start(Start)) {
     close(Pair[0]);
     Debugger.DeleteTarget(Target);
@@ -183,15 +203,10 @@ LoadedTrace::connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
   return Result;
 }
 
-static std::string recordedProgram(const Trace &T) {
-  std::string Program =
-      T.reader().run().getString("program").value_or("").str();
-  return sys::fs::exists(Program) ? Program : "";
-}
-
 Expected<std::shared_ptr<LoadedTrace>>
 LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
-                  std::vector<std::string> &Warnings, std::string &StopText) {
+                  bool AnyBuild, std::vector<std::string> &Warnings,
+                  std::string &StopText) {
   Expected<std::unique_ptr<Trace>> Opened = Trace::open(Path);
   if (!Opened)
     return Opened.takeError();
@@ -199,16 +214,21 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
   Expected<Position> Start = parseMoment(*T, At, T->instructions());
   if (!Start)
     return Start.takeError();
-  checkModules(*T, Start->Time, Warnings);
+  checkModules(*T, Start->Time, AnyBuild, Warnings);
   Expected<std::shared_ptr<LoadedTrace>> Result =
-      connect(Debugger, T, Start->Time, recordedProgram(*T), StopText);
+      connect(Debugger, T, Start->Time, AnyBuild, StopText);
   if (!Result)
     return Result.takeError();
   // LLDB goes on backward after a reverse continue until somebody resets it.
   lldb::SBCommandReturnObject Silent;
   lldb::SBExecutionContext Context((*Result)->Process.GetTarget());
   Debugger.GetCommandInterpreter().HandleCommand(
-      "target stop-hook add -o \"chronicle _stopped\"", Context, Silent);
+      "target stop-hook add -o _chronicle-stopped", Context, Silent);
+  if (!Silent.Succeeded())
+    Warnings.push_back(std::string("frames and the direction may be wrong "
+                                   "after a move, since LLDB has no stop "
+                                   "hook: ") +
+                       Silent.GetError());
   std::lock_guard<std::mutex> Guard(RegistryLock);
   registry()[(*Result)->Process.GetUniqueID()] = *Result;
   (*Result)->stopped();
@@ -216,11 +236,9 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
 }
 
 Expected<std::shared_ptr<LoadedTrace>>
-LoadedTrace::connectHidden(lldb::SBDebugger Debugger,
-                           std::shared_ptr<const Trace> T, Timestamp Start) {
+LoadedTrace::connectHidden(lldb::SBDebugger Debugger) const {
   std::string Ignored;
-  std::string Program = recordedProgram(*T);
-  return connect(Debugger, std::move(T), Start, Program, Ignored);
+  return connect(Debugger, T, position().Time, AnyBuild, Ignored);
 }
 
 LoadedTrace::LoadedTrace() = default;
@@ -271,7 +289,7 @@ void LoadedTrace::goBack(Timestamp Time, uint32_t Thread,
 }
 
 void LoadedTrace::stopped() {
-  Session->forgetJump();
+  Session->runEnded();
   installHistoryUnwinders(Process, T, [This = weak_from_this()] {
     std::shared_ptr<LoadedTrace> L = This.lock();
     return L ? L->position() : Position();
@@ -279,6 +297,13 @@ void LoadedTrace::stopped() {
   if (HideAt && HideAt->first == position().Time)
     internals::hideScopes(Process.GetSelectedThread(), HideAt->second);
   HideAt.reset();
+}
+
+bool LoadedTrace::interrupt() {
+  if (!Session->isRunning())
+    return false;
+  Session->interrupt();
+  return true;
 }
 
 void LoadedTrace::jump(lldb::SBDebugger Debugger, Timestamp Time,

@@ -20,15 +20,16 @@ class LoadedTrace : public std::enable_shared_from_this<LoadedTrace> {
 public:
   /// Opens the trace, makes a target from the recorded program and connects a
   /// process to it, stopped at At: start, end, crash (the same as end) or a
-  /// timestamp. Warnings get sentences about files that are not those recorded,
-  /// StopText what LLDB says of the stop, if it says it at once.
+  /// timestamp. LLDB gets files of another build than the recorded one only
+  /// with AnyBuild. Warnings get sentences about them, StopText what LLDB says
+  /// of the stop, if it says it at once.
   static llvm::Expected<std::shared_ptr<LoadedTrace>>
   load(lldb::SBDebugger Debugger, llvm::StringRef Path, llvm::StringRef At,
-       std::vector<std::string> &Warnings, std::string &StopText);
-  /// The same for a trace that is open, in a debugger that nobody looks at.
-  static llvm::Expected<std::shared_ptr<LoadedTrace>>
-  connectHidden(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
-                Timestamp Start);
+       bool AnyBuild, std::vector<std::string> &Warnings,
+       std::string &StopText);
+  /// The same trace and moment again, in a debugger that nobody looks at.
+  llvm::Expected<std::shared_ptr<LoadedTrace>>
+  connectHidden(lldb::SBDebugger Debugger) const;
   /// Of the debugger's selected target's process; null: not one of ours.
   static std::shared_ptr<LoadedTrace> of(lldb::SBDebugger Debugger);
   /// By LLDB's unique number of the process.
@@ -36,7 +37,6 @@ public:
   ~LoadedTrace();
 
   const Trace &trace() const { return *T; }
-  std::shared_ptr<const Trace> sharedTrace() const { return T; }
   Position position() const;
   lldb::SBProcess process() const { return Process; }
 
@@ -51,6 +51,8 @@ public:
               unsigned Hidden);
   /// Done when the process has stopped and LLDB does not go on by itself.
   void stopped();
+  /// Ends a run; false: none is under way.
+  bool interrupt();
   /// The same without a word, and waits until LLDB has seen it. For hidden
   /// ones.
   llvm::Error jumpHidden(Timestamp Time, uint32_t Thread);
@@ -59,11 +61,12 @@ private:
   LoadedTrace();
   static llvm::Expected<std::shared_ptr<LoadedTrace>>
   connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
-          Timestamp Start, llvm::StringRef Program, std::string &StopText);
+          Timestamp Start, bool AnyBuild, std::string &StopText);
 
   std::shared_ptr<const Trace> T;
   std::unique_ptr<GdbSession> Session;
-  int Socket = -1;                                      ///< the session's end
+  int Socket = -1; ///< the session's end
+  bool AnyBuild = false;
   std::optional<std::pair<Timestamp, unsigned>> HideAt; ///< of goBack()
   lldb::SBProcess Process;
 };

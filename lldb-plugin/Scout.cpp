@@ -25,8 +25,7 @@ Expected<Scout *> Scout::of(LoadedTrace &Loaded) {
   lldb::SBDebugger Debugger =
       lldb::SBDebugger::Create(/*source_init_files=*/false);
   Debugger.SetAsync(false);
-  Expected<std::shared_ptr<LoadedTrace>> Inner = LoadedTrace::connectHidden(
-      Debugger, Loaded.sharedTrace(), Loaded.position().Time);
+  Expected<std::shared_ptr<LoadedTrace>> Inner = Loaded.connectHidden(Debugger);
   if (!Inner) {
     lldb::SBDebugger::Destroy(Debugger);
     scouts().erase(Loaded.process().GetUniqueID());

@@ -3,6 +3,7 @@
 #include "lldb-plugin/Describe.h"
 #include "query/JsonAnswers.h"
 #include "trace-format/GuestState.h"
+#include "llvm/ADT/APInt.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -74,6 +75,10 @@ std::string Watched::title() const {
                    Range.Last - Range.First + 1);
   lldb::SBType Shown = Type;
   const char *TypeName = Shown.GetDisplayTypeName();
+  if (Field)
+    return formatv("({0}:{1}) {2}, in {3} byte(s) at {4:x}",
+                   TypeName ? TypeName : "?", Field->Count, Name,
+                   Range.Last - Range.First + 1, Range.First);
   return formatv("({0}) {1}", TypeName ? TypeName : "?", Name);
 }
 
@@ -113,8 +118,7 @@ static Error notInMemory(StringRef Name, lldb::SBValue Value) {
         Name, Place));
   return createStringError(
       formatv("'{0}' has no address of its own, so nothing writes it: give a "
-              "variable, a member or *pointer; for a bit-field, the structure "
-              "it is in",
+              "variable, a member or *pointer",
               Name));
 }
 
@@ -144,6 +148,57 @@ static Expected<lldb::SBValue> evaluate(CommandCall &Call, StringRef Name) {
               Name, First.empty() ? "not available" : First));
 }
 
+/// If Name is a member that is a bit-field: its type, its bits and the bytes
+/// that they are in, which have an address. LLDB says nothing of them but in
+/// the type of the structure.
+static Expected<bool> findBitField(CommandCall &Call, StringRef Name,
+                                   Watched &Result) {
+  size_t At = Name.find_last_of(".>");
+  if (At == StringRef::npos ||
+      (Name[At] == '>' && !Name.take_front(At).ends_with("-")))
+    return false;
+  StringRef Member = Name.substr(At + 1).trim();
+  Expected<lldb::SBValue> Whole =
+      evaluate(Call, Name.take_front(At).rtrim("-").trim());
+  if (!Whole)
+    return Whole.takeError();
+  if (Whole->GetType().IsPointerType())
+    Whole = Whole->Dereference();
+  lldb::SBType Type = Whole->GetType().GetCanonicalType();
+  for (uint32_t I = 0, N = Type.GetNumberOfFields(); I < N; ++I) {
+    lldb::SBTypeMember Each = Type.GetFieldAtIndex(I);
+    if (!Each.IsBitfield() || !Each.GetName() || Member != Each.GetName())
+      continue;
+    uint64_t First = Each.GetOffsetInBits();
+    uint64_t Count = Each.GetBitfieldSizeInBits();
+    uint64_t Start = Whole->GetLoadAddress();
+    if (Start == LLDB_INVALID_ADDRESS || !Count)
+      return false;
+    Result.Type = Each.GetType();
+    Result.Field = {unsigned(First % 8), unsigned(Count)};
+    Result.Range = {Start + First / 8, Start + (First + Count - 1) / 8};
+    return true;
+  }
+  return false;
+}
+
+/// The bit-field's value, as its type has it.
+static std::string bitFieldText(lldb::SBTarget Target, ArrayRef<uint8_t> Bytes,
+                                const Watched &What) {
+  lldb::SBType Type = What.Type;
+  APInt All(unsigned(Bytes.size() * 8), 0);
+  for (size_t I = 0; I < Bytes.size(); ++I)
+    All.insertBits(Bytes[I], unsigned(I * 8), 8);
+  APInt Bits = All.extractBits(What.Field->Count, What.Field->First);
+  unsigned Width = unsigned(Type.GetByteSize() * 8);
+  Bits = Type.GetTypeFlags() & lldb::eTypeIsSigned ? Bits.sext(Width)
+                                                   : Bits.zext(Width);
+  SmallVector<uint8_t, 8> Value;
+  for (unsigned I = 0; I < Width; I += 8)
+    Value.push_back(uint8_t(Bits.extractBitsAsZExtValue(8, I)));
+  return valueText(valueOf(Target, Value, Type));
+}
+
 Expected<Watched> watchedMemory(CommandCall &Call, LoadedTrace &Loaded) {
   Watched Result;
   Expected<uint64_t> Address = Call.number("address", 0);
@@ -167,22 +222,28 @@ Expected<Watched> watchedMemory(CommandCall &Call, LoadedTrace &Loaded) {
     Expected<lldb::SBValue> Value = evaluate(Call, Result.Name);
     if (!Value)
       return Value.takeError();
-    *Address = Value->GetLoadAddress();
-    *Size = Value->GetByteSize();
+    Expected<bool> InBits = findBitField(Call, Result.Name, Result);
+    if (!InBits)
+      return InBits.takeError();
+    *Address = *InBits ? Result.Range.First : Value->GetLoadAddress();
+    *Size = *InBits ? Result.Range.Last - Result.Range.First + 1
+                    : Value->GetByteSize();
     // Of a variable in a register LLDB gives the value for its address.
     StringRef Place = Value->GetLocation() ? Value->GetLocation() : "";
     bool InRegister = Value->GetValueType() != lldb::eValueTypeConstResult &&
                       !Place.starts_with("0x");
-    if (*Address == LLDB_INVALID_ADDRESS || !*Size || InRegister)
-      return notInMemory(Result.Name, *Value);
-    Result.Type = Value->GetType();
-    // Of a bit-field the address and the type are not the whole truth.
-    lldb::SBTarget Target = Loaded.process().GetTarget();
-    lldb::SBAddress There(*Address, Target);
-    lldb::SBValue Again =
-        Target.CreateValueFromAddress("value", There, Result.Type);
-    if (valueText(Again) != valueText(*Value))
-      Result.Type = lldb::SBType();
+    if (!*InBits) {
+      if (*Address == LLDB_INVALID_ADDRESS || !*Size || InRegister)
+        return notInMemory(Result.Name, *Value);
+      Result.Type = Value->GetType();
+      // Where the address and the type are not the whole truth.
+      lldb::SBTarget Target = Loaded.process().GetTarget();
+      lldb::SBAddress There(*Address, Target);
+      lldb::SBValue Again =
+          Target.CreateValueFromAddress("value", There, Result.Type);
+      if (valueText(Again) != valueText(*Value))
+        Result.Type = lldb::SBType();
+    }
   }
   if (!*Size || *Address + (*Size - 1) < *Address)
     return createStringError("the range goes beyond the address space");
@@ -210,6 +271,8 @@ Expected<std::string> valueAt(LoadedTrace &Loaded, const Watched &What,
     return "not mapped";
   if (!What.Type.IsValid())
     return valueText(ArrayRef<uint8_t>(M->Bytes));
+  if (What.Field)
+    return bitFieldText(Loaded.process().GetTarget(), M->Bytes, What);
   if (isPlain(What.Type))
     return valueText(
         valueOf(Loaded.process().GetTarget(), M->Bytes, What.Type));

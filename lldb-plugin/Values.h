@@ -20,6 +20,11 @@ struct Watched {
   std::string Name; ///< the expression, or the address
   AddressRange Range;
   lldb::SBType Type; ///< invalid: nobody knows
+  /// Of a bit-field: where it is in Range, whose bytes it may share.
+  struct Bits {
+    unsigned First, Count;
+  };
+  std::optional<Bits> Field;
   /// If it is in a stack frame: the call whose frame that is. Outside of it the
   /// memory is something else.
   std::optional<Activation> Owner;

@@ -114,6 +114,11 @@ const SymbolFile *Symbols::fileOf(const ModuleLoad &Load) const {
   return F.Opened.get();
 }
 
+bool Symbols::isRecorded(const ModuleLoad &Load) const {
+  const SymbolFile *File = fileOf(Load);
+  return File && File->binary();
+}
+
 std::optional<CodeSymbol> Symbols::find(uint64_t Pc, Timestamp T) const {
   const ModuleLoad *Load = moduleAt(Pc, T);
   if (!Load)

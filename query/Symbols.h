@@ -63,6 +63,10 @@ public:
   /// The module in memory there at T, or null.
   const ModuleLoad *moduleAt(uint64_t Address, Timestamp T) const;
 
+  /// Whether the file at the module's path is the one that was recorded. Opens
+  /// it.
+  bool isRecorded(const ModuleLoad &Load) const;
+
   /// Nothing: no module is there. To name a caller, ask for the call, not for
   /// the instruction after it.
   std::optional<CodeSymbol> find(uint64_t Pc, Timestamp T) const;

@@ -40,6 +40,22 @@ void Session::initialize(Request R) {
       R.Seq);
 }
 
+/// lldb-dap's `sourceMap`: [["recorded", "here"], …] or {"recorded": "here",
+/// …}.
+static std::vector<std::pair<std::string, std::string>>
+sourceMapIn(const json::Object &Arguments) {
+  std::vector<std::pair<std::string, std::string>> Result;
+  if (const json::Object *Map = Arguments.getObject("sourceMap"))
+    for (const auto &[Recorded, Here] : *Map)
+      Result.emplace_back(Recorded.str(), textOf(Here));
+  if (const json::Array *List = Arguments.getArray("sourceMap"))
+    for (const json::Value &Each : *List)
+      if (const json::Array *Pair = Each.getAsArray();
+          Pair && Pair->size() == 2)
+        Result.emplace_back(textOf((*Pair)[0]), textOf((*Pair)[1]));
+  return Result;
+}
+
 /// `launch` or `attach`. With a trace it becomes an attach that loads it;
 /// without one it goes on as it came.
 void Session::start(Request R) {
@@ -47,6 +63,7 @@ void Session::start(Request R) {
   if (!Trace && What == Debuggee::Trace && !R.Arguments.get("attachCommands"))
     return fail(R, "which trace? set \"trace\" in the launch configuration to "
                    "the file that 'chronicle record' wrote");
+  SourceMap = sourceMapIn(R.Arguments);
   json::Object Arguments = R.Arguments;
   std::string Command = R.Command;
   if (Trace) {
@@ -112,9 +129,6 @@ void Session::started(Request R, json::Object &Response) {
 
 //===-- Moves -------------------------------------------------------------===//
 
-/// The commands that select what a request is about: lldb-dap itself runs
-/// commands in whatever was selected last. Its frame ids are LLDB's number of
-/// the thread and, in the lower bits, of the frame.
 /// lldb-dap's ids of frames are LLDB's number of the thread and, in the lower
 /// bits, of the frame.
 static constexpr unsigned ThreadShift = 19;
@@ -171,20 +185,43 @@ void Session::reverseContinue(Request R) {
        });
 }
 
+/// lldb-dap's own does nothing while LLDB is at a stop that it does not show.
+void Session::pause(Request R) {
+  if (What == Debuggee::Live) {
+    json::Object Same = R.Arguments;
+    int64_t Seq = R.Seq;
+    ask(
+        "pause", std::move(Same),
+        [this, Seq](json::Object &Response) {
+          Open.erase(Seq);
+          send(std::move(Response));
+        },
+        Seq);
+    return;
+  }
+  std::string Before = std::exchange(StopReason, "pause");
+  run({"process interrupt"},
+      [this, R = std::move(R), Before](Expected<std::string> Printed) {
+        if (Printed)
+          return respond(R);
+        StopReason = Before;
+        fail(R, toString(Printed.takeError()));
+      });
+}
+
 //===-- Jumps -------------------------------------------------------------===//
 
-/// What a command printed, if it is a JSON object.
-static json::Object objectIn(Expected<std::string> Printed) {
-  if (!Printed) {
-    consumeError(Printed.takeError());
-    return {};
-  }
+/// What a command printed, which must be a JSON object.
+static Expected<json::Object> objectIn(Expected<std::string> Printed) {
+  if (!Printed)
+    return Printed.takeError();
   Expected<json::Value> Parsed = json::parse(*Printed);
   if (!Parsed)
-    consumeError(Parsed.takeError());
-  else if (json::Object *O = Parsed->getAsObject())
+    return Parsed.takeError();
+  if (json::Object *O = Parsed->getAsObject())
     return std::move(*O);
-  return {};
+  return createStringError("lldb-dap did not answer with an object: " +
+                           *Printed);
 }
 
 /// The last and the next time that the line runs.
@@ -196,34 +233,44 @@ void Session::gotoTargets(Request R) {
   std::optional<int64_t> Line = R.Arguments.getInteger("line");
   if (!Path || !Line)
     return fail(R, "gotoTargets wants a source file and a line");
-  std::string Place = quoteForLldb(formatv("{0}:{1}", *Path, *Line).str());
+  SmallString<256> Recorded(*Path);
+  for (const auto &[There, Here] : SourceMap)
+    if (sys::path::replace_path_prefix(Recorded, Here, There))
+      break;
+  std::string Place = quoteForLldb(formatv("{0}:{1}", Recorded, *Line).str());
   run({"chronicle last-exec --json --no-jump " + Place},
       [this, R = std::move(R), Place](Expected<std::string> Printed) mutable {
-        json::Object Last = objectIn(std::move(Printed));
+        json::Array List;
+        std::string Why =
+            addTarget(List, "the last time it ran", std::move(Printed));
         run({"chronicle next-exec --json --no-jump " + Place},
-            [this, R = std::move(R),
-             Last = std::move(Last)](Expected<std::string> Printed) mutable {
-              json::Array List;
-              addTarget(List, "the last time it ran", Last);
-              addTarget(List, "the next time it runs",
-                        objectIn(std::move(Printed)));
+            [this, R = std::move(R), List = std::move(List),
+             Why = std::move(Why)](Expected<std::string> Printed) mutable {
+              addTarget(List, "the next time it runs", std::move(Printed));
+              if (List.empty())
+                return fail(R, Why);
               respond(R, json::Object{{"targets", std::move(List)}});
             });
       });
 }
 
-void Session::addTarget(json::Array &List, StringRef Label,
-                        const json::Object &Execution) {
-  std::optional<int64_t> Time = Execution.getInteger("time");
+std::string Session::addTarget(json::Array &List, StringRef Label,
+                               Expected<std::string> Printed) {
+  Expected<json::Object> Execution = objectIn(std::move(Printed));
+  if (!Execution)
+    return toString(Execution.takeError());
+  std::optional<int64_t> Time = Execution->getInteger("time");
   if (!Time)
-    return;
+    return "the answer has no time";
   Targets.push_back(*Time);
-  const json::Object *Symbol = Execution.getObject("symbol");
+  const json::Object *Symbol = Execution->getObject("symbol");
   List.push_back(json::Object{
       {"id", int64_t(Targets.size())},
       {"label", formatv("{0} (time {1})", Label, *Time).str()},
       {"line", Symbol ? Symbol->getInteger("line").value_or(0) : 0},
-      {"instructionPointerReference", Execution.getString("pc").value_or("")}});
+      {"instructionPointerReference",
+       Execution->getString("pc").value_or("")}});
+  return "";
 }
 
 void Session::goTo(Request R) {
@@ -262,18 +309,19 @@ void Session::restartFrame(Request R) {
   std::vector<std::string> Commands = selection(R.Arguments);
   int64_t Frame = frameOf(R.Arguments.getInteger("frameId").value_or(0));
   Commands.push_back("chronicle backtrace --json");
-  run(std::move(Commands), [this, R = std::move(R),
-                            Frame](Expected<std::string> Printed) mutable {
-    if (!Printed)
-      return fail(R, toString(Printed.takeError()));
-    std::optional<int64_t> Entry = entryOf(objectIn(std::move(Printed)), Frame);
-    if (!Entry)
-      return fail(R, "history does not know when this frame was called");
-    Request Asked{R.Seq, R.Command, {}};
-    R.Arguments.clear();
-    move(std::move(R), formatv("chronicle goto {0}", *Entry), "goto",
-         [this, Asked](Expected<std::string>) { respond(Asked); });
-  });
+  run(std::move(Commands),
+      [this, R = std::move(R), Frame](Expected<std::string> Printed) mutable {
+        Expected<json::Object> Stack = objectIn(std::move(Printed));
+        if (!Stack)
+          return fail(R, toString(Stack.takeError()));
+        std::optional<int64_t> Entry = entryOf(*Stack, Frame);
+        if (!Entry)
+          return fail(R, "history does not know when this frame was called");
+        Request Asked{R.Seq, R.Command, {}};
+        R.Arguments.clear();
+        move(std::move(R), formatv("chronicle goto {0}", *Entry), "goto",
+             [this, Asked](Expected<std::string>) { respond(Asked); });
+      });
 }
 
 //===-- Commands as requests ----------------------------------------------===//

@@ -62,6 +62,7 @@ bool Session::serve(const Peek &P, const Frame &F) {
       {"gotoTargets", &Session::gotoTargets},
       {"goto", &Session::goTo},
       {"restartFrame", &Session::restartFrame},
+      {"pause", &Session::pause},
   };
   Handler Found =
       P.Command.starts_with("chronicle/") ? &Session::custom : nullptr;
@@ -148,6 +149,8 @@ void Session::stopped(json::Object &Body) {
       Body["reason"] = "exception";
     return;
   }
+  if (Reason == "exception" && Expected == "pause")
+    Body["reason"] = "pause";
   if (Reason.ends_with("breakpoint") || Reason == "exception")
     return;
   // LLDB calls both ends of history the same; backward it is the start.

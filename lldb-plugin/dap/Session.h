@@ -67,9 +67,12 @@ private:
   void start(Request R);
   void stepBack(Request R);
   void reverseContinue(Request R);
+  void pause(Request R);
   void gotoTargets(Request R);
-  void addTarget(llvm::json::Array &List, llvm::StringRef Label,
-                 const llvm::json::Object &Execution);
+  /// The execution that a command found, as a target. \return why there is
+  /// none.
+  std::string addTarget(llvm::json::Array &List, llvm::StringRef Label,
+                        llvm::Expected<std::string> Printed);
   void goTo(Request R);
   void restartFrame(Request R);
   void custom(Request R);
@@ -109,6 +112,8 @@ private:
   std::string StopReason;        ///< of the next stop, unless LLDB knows better
 
   std::vector<int64_t> Targets; ///< the moments of gotoTargets so far
+  /// Directories of sources as they were recorded, and where they are here.
+  std::vector<std::pair<std::string, std::string>> SourceMap;
 };
 
 } // namespace chronicle::dap

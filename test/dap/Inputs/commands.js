@@ -3,6 +3,7 @@
 // backward, goto, restart frame, and clients that are not Chronicle's own.
 'use strict';
 const assert = require('assert');
+const path = require('path');
 const { Session, failure, lineOf, run } = require('./session.js');
 const [trace, source, extension] = process.argv.slice(2);
 
@@ -109,6 +110,7 @@ async function jumps() {
   await s.move('goto', { threadId: s.at.threadId, targetId: both[1].id }, 'goto');
   assert.strictEqual(await s.evaluate('I'), '3');
   assert.match(await failure(s.client.gotoRequest({ threadId: s.at.threadId, targetId: 999 })), /no such target/);
+  assert.match(await failure(targets(9999)), /^no code of .*walk\.c, line 9999 or later/);
 
   // Restart frame: from the depth of the recursion to a frame's beginning.
   await s.breakAt(source, [base]);
@@ -120,6 +122,14 @@ async function jumps() {
   assert.strictEqual(then[0].name, 'factorial');
   assert.strictEqual(then.findIndex((f) => f.name === 'main'), 2);
   assert.strictEqual(Number(await s.evaluate('$rdi')), 3);
+  await s.disconnect();
+}
+
+// Sources that are elsewhere than when the program was compiled.
+async function sourcesElsewhere() {
+  const s = await Session.launch({ trace, sourceMap: [[path.dirname(source), '/elsewhere']] });
+  const found = (await s.client.gotoTargetsRequest({ source: { path: '/elsewhere/walk.c' }, line: add })).body.targets;
+  assert.deepStrictEqual(found.map((t) => t.line), [add]);
   await s.disconnect();
 }
 
@@ -150,7 +160,7 @@ async function commandLines() {
 }
 
 run(async () => {
-  for (const test of [commandLines, console_, requests, dataBreakpoint, jumps, otherClients]) {
+  for (const test of [commandLines, console_, requests, dataBreakpoint, jumps, sourcesElsewhere, otherClients]) {
     console.log(test.name);
     await test();
   }

@@ -3,61 +3,11 @@
 import os
 import re
 import shlex
-import subprocess
 import sys
-import tempfile
-import time
+
+from tmux_terminal import Terminal
 
 trace = sys.argv[1]
-PATIENCE = 600  # for a machine under load; nothing waits that long if all is well
-
-
-class Terminal:
-    def __init__(self, command):
-        self.directory = tempfile.TemporaryDirectory()
-        self.tmux = ["tmux", "-f", "/dev/null", "-S", self.directory.name + "/socket"]
-        size = ["-x", "160", "-y", "200"]
-        environment = "env TERM=screen LANG=C.UTF-8 " + command
-        self.run("new-session", "-d", *size, environment)
-        self.run("set-option", "-g", "history-limit", "50000")
-
-    def run(self, *arguments):
-        done = subprocess.run(
-            self.tmux + list(arguments), stdout=subprocess.PIPE, text=True, check=True
-        )
-        return done.stdout
-
-    def screen(self):
-        return self.run("capture-pane", "-p", "-J")
-
-    def type(self, *keys):
-        self.run("send-keys", *keys)
-
-    def wait(self, pattern, press=None):
-        """Until the screen shows the pattern; gives the match. Meanwhile presses a key
-        now and then: the first may come before there is somebody to hear it."""
-        end = time.monotonic() + PATIENCE
-        next_press = time.monotonic() + 1
-        while True:
-            screen = self.screen()
-            found = re.search(pattern, screen, re.M)
-            if found:
-                return found
-            if time.monotonic() > end:
-                sys.exit("no %r on the screen:\n%s" % (pattern, screen))
-            if press and time.monotonic() > next_press:
-                self.type(press)
-                next_press = time.monotonic() + 5
-            time.sleep(0.1)
-
-    def clear(self):
-        """An empty line at the top of an empty screen."""
-        self.type("C-u", "C-l")
-        self.wait(r"\A\(lldb\) *\n")
-
-    def close(self):
-        subprocess.run(self.tmux + ["kill-server"], stderr=subprocess.DEVNULL)
-        self.directory.cleanup()
 
 
 def complete(terminal, typed, completed):
@@ -129,7 +79,7 @@ try:
     terminal.type("-l", "chronicle last-write Accounts[2].Balance")
     terminal.type("Enter")
     first = int(terminal.wait(r"stop reason = before the write at time (\d+)")[1])
-    terminal.wait(r"^\(lldb\) *\n*\Z")
+    terminal.prompt()
     terminal.type("C-l")
     terminal.wait(r"\A\(lldb\) *\n")
     terminal.type("Enter")
@@ -142,13 +92,13 @@ try:
         "chronicle calls transfer --limit 1000000",
         "chronicle calls transfer --where 'Amount == 1000000'",
     ]:
-        terminal.wait(r"^\(lldb\) *\n*\Z")
+        terminal.prompt()
         terminal.clear()
         terminal.type("-l", command)
         terminal.type("Enter")
         terminal.wait(re.escape(command))
         terminal.wait(r"^Interrupted: there may be more\.", press="C-c")
-        terminal.wait(r"^\(lldb\) *\n*\Z")
+        terminal.prompt()
         print("interrupted:", command)
     terminal.clear()
     terminal.type("-l", "chronicle now")

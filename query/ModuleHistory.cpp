@@ -96,14 +96,20 @@ static std::vector<Candidate> findCandidates(const TraceReader &Reader) {
 static bool readHeader(const TraceReader &Reader, ModuleLoad &L) {
   if (L.Contents > Reader.blocks().size())
     return false;
+  // Gone before that: what is there then is somebody else's.
+  Timestamp Read = L.Contents < Reader.blocks().size()
+                       ? Reader.blocks()[L.Contents].First
+                       : Reader.instructions();
+  if (L.Unloaded <= Read)
+    return false;
   std::optional<ElfImage> Image = readElfImage(
       L.Info.Address, [&](uint64_t Address, MutableArrayRef<uint8_t> Into) {
         Error E = readRecordedMemory(Reader, Address, L.Contents, Into);
-        const bool Read = !E;
+        const bool Good = !E;
         // A damaged page chunk: the caller goes on without the header, and
         // whoever asks for that memory hears why.
         consumeError(std::move(E));
-        return Read;
+        return Good;
       });
   if (!Image)
     return false;

@@ -56,6 +56,7 @@ Page *MemoryImage::allocate() {
   std::memset(P->Changed, 0, sizeof(P->Changed));
   P->Listed = P->Zeroed = false;
   P->Fresh = true;
+  P->ChainBytes = P->ChainChunks = 0;
   return P;
 }
 

@@ -22,8 +22,15 @@ void PageHistory::endBlock(BlockNumber N, BlockHead &Head) {
     size_t Before = P->Chunk ? P->Chunk->capacity() : 0;
     if (!P->Chunk) {
       P->Chunk = std::make_unique<PageChunkWriter>(P->Frame, N);
-      if (!P->Fresh && !P->Zeroed)
-        P->Chunk->setBase(Written);
+      const bool WasZero = P->Fresh || P->Zeroed;
+      if (!WasZero && P->ChainChunks && P->ChainChunks < ChainLimit &&
+          P->ChainBytes < ChunkBytes) {
+        P->Chunk->setContinues();
+      } else {
+        P->ChainBytes = P->ChainChunks = 0;
+        if (!WasZero)
+          P->Chunk->setBase(Written);
+      }
     }
     if (BecameZero)
       P->Chunk->addZero(N);
@@ -33,7 +40,7 @@ void PageHistory::endBlock(BlockNumber N, BlockHead &Head) {
       Head.DirtyGranules += Count;
     }
     OpenBytes += P->Chunk->capacity() - Before;
-    if (P->Chunk->size() > ChunkBytes || !Count)
+    if (P->ChainBytes + P->Chunk->size() > ChunkBytes || !Count)
       close(*P);
   }
 }
@@ -57,6 +64,8 @@ void PageHistory::close(Page &P) {
   R.Summary = Summaries.size();
   encodeGranules(Summaries, Chunk.granules());
   Records.push_back(R);
+  P.ChainBytes += uint32_t(Chunk.size());
+  ++P.ChainChunks;
   OpenBytes -= Chunk.capacity();
   P.Chunk.reset();
 }

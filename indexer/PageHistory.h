@@ -21,6 +21,9 @@ public:
   /// A chunk is closed when its bytes exceed this: what a reader must
   /// decompress for one page.
   static constexpr size_t ChunkBytes = 16 << 10;
+  /// A chunk that was closed early goes on in the next: as long as what is to be
+  /// read for a page stays below ChunkBytes, in so many pieces.
+  static constexpr uint32_t ChainLimit = 8;
   static constexpr uint64_t OpenBytesFloor = 32u << 20;
 
   PageHistory(MemoryImage &Image, TraceWriter &Writer)

@@ -91,9 +91,10 @@ Expected<DeltaCursor::Change> DeltaCursor::change(FrameNumber Frame,
     P.Chunk = std::move(*Chunk);
     P.Decoded = true;
     P.Applied = 0;
-    std::memset(P.Page, 0, PageSize);
     if (!P.Chunk.Image.empty())
       std::memcpy(P.Page, P.Chunk.Image.data(), PageSize);
+    else if (Error E = Trace.readFrame(Frame, P.Chunk.First, P.Page))
+      return E;
     Bytes += P.bytes();
   }
   ArrayRef<PageDelta> Deltas = P.Chunk.Deltas;

@@ -50,7 +50,7 @@ void PageChunkWriter::setBase(const Written &W) {
     for (unsigned Bits = W.Masks[G]; Bits; Bits &= Bits - 1)
       Image[G * GranuleSize + countr_zero(Bits)] = 0;
   });
-  BaseSize = PageSize;
+  Base = ImageBase;
 }
 
 void PageChunkWriter::startDelta(BlockNumber Block, uint8_t Kind) {
@@ -87,20 +87,22 @@ void PageChunkWriter::addGranules(BlockNumber Block, const Written &W) {
 
 void PageChunkWriter::encode(ByteWriter &Out) const {
   Out.v(First);
-  Out.u8(BaseSize ? 1 : 0);
-  Out.bytes(Body.data().take_front(BaseSize));
+  Out.u8(Base);
+  const size_t ImageSize = Base == ImageBase ? PageSize : 0;
+  Out.bytes(Body.data().take_front(ImageSize));
   Out.v(Deltas);
-  Out.bytes(Body.data().drop_front(BaseSize));
+  Out.bytes(Body.data().drop_front(ImageSize));
 }
 
 PageChunkReader::PageChunkReader(ByteReader &R) : R(R) {
   First = Block = R.v();
-  const uint8_t Base = R.u8();
-  if (Base == 1)
+  const uint8_t Kind = R.u8();
+  Base = ChunkBase(Kind);
+  if (Kind == ImageBase)
     Image = R.bytes(PageSize);
   Left = R.v();
   // Every delta takes two bytes at least.
-  if (Base > 1 || Left > R.left() / 2)
+  if (Kind > ContinuesBase || Left > R.left() / 2)
     R.fail();
 }
 
@@ -192,13 +194,18 @@ static void applyGranules(ByteReader &R, uint8_t *Page) {
   static_cast<void>(R.bytes(In - Rest.begin()));
 }
 
+bool continuesChunk(ArrayRef<uint8_t> Raw) {
+  ByteReader R(Raw);
+  return PageChunkReader(R).base() == ContinuesBase && !R.failed();
+}
+
 Error readPage(ArrayRef<uint8_t> Raw, BlockNumber N, uint8_t *Page) {
   ByteReader R(Raw);
   PageChunkReader Chunk(R);
-  if (Chunk.image().empty())
-    std::memset(Page, 0, PageSize);
-  else
+  if (!Chunk.image().empty())
     std::memcpy(Page, Chunk.image().data(), PageSize);
+  else if (Chunk.base() == ZeroBase)
+    std::memset(Page, 0, PageSize);
   BlockNumber Block = Chunk.first();
   for (uint64_t Left = Chunk.deltasLeft(); Left && !R.failed(); --Left) {
     Block += R.v();

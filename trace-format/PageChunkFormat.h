@@ -4,7 +4,7 @@
 /// A stretch of a frame's history as bytes. Its piece's key is the frame.
 ///
 ///   pages := first-block:v base:u8 [image:u8[4096] if base = 1]
-///            deltas:v delta*
+///            deltas:v delta*         base 2: as the chunk before left it
 ///   delta := blocks-since-the-previous-delta:v kind:u8 bytes
 ///
 /// Deltas: 0 granules (words:u8, a u64 for each bit set in words, a mask:u8 for
@@ -24,6 +24,9 @@ namespace chronicle {
 void encodeGranules(ByteWriter &Out, const uint64_t Granules[GranuleWords]);
 void decodeGranules(ByteReader &R, uint64_t Granules[GranuleWords]);
 
+/// What a chunk's deltas count from.
+enum ChunkBase : uint8_t { ZeroBase, ImageBase, ContinuesBase };
+
 /// A page chunk that is being filled, one delta at a time, in block order.
 class PageChunkWriter {
 public:
@@ -41,6 +44,8 @@ public:
   /// So nobody has to keep pages as they were. Must come before the first
   /// delta.
   void setBase(const Written &W);
+  /// The frame is as its chunk before this one left it.
+  void setContinues() { Base = ContinuesBase; }
   void addZero(BlockNumber Block);
   void addGranules(BlockNumber Block, const Written &W);
 
@@ -58,7 +63,7 @@ private:
   BlockNumber First, Last = 0;
   uint64_t Summary[GranuleWords] = {};
   uint32_t Deltas = 0;
-  uint32_t BaseSize = 0;
+  uint8_t Base = ZeroBase;
   ByteWriter Body; ///< the image, if any, then the deltas
 };
 
@@ -69,6 +74,7 @@ public:
   /// After the last delta, R is at the end.
   explicit PageChunkReader(ByteReader &R);
   BlockNumber first() const { return First; }
+  ChunkBase base() const { return Base; }
   llvm::ArrayRef<uint8_t> image() const { return Image; }
   uint64_t deltasLeft() const { return Left; }
   /// False: there are no more.
@@ -77,6 +83,7 @@ public:
 private:
   ByteReader &R;
   BlockNumber First, Block;
+  ChunkBase Base;
   llvm::ArrayRef<uint8_t> Image;
   uint64_t Left;
 };
@@ -84,8 +91,11 @@ private:
 /// Decodes a pages piece.
 llvm::Expected<PageChunk> decodePageChunk(FrameNumber Frame,
                                           llvm::ArrayRef<uint8_t> Raw);
-/// The frame at the start of block N, from the chunk that has it.
+/// Brings Page to the start of block N, by a chunk that begins before it. If the
+/// chunk continues another, Page must be as that one leaves it.
 llvm::Error readPage(llvm::ArrayRef<uint8_t> Raw, BlockNumber N, uint8_t *Page);
+/// Whether a pages piece continues the chunk before it.
+bool continuesChunk(llvm::ArrayRef<uint8_t> Raw);
 /// Applies one delta to a page of 4096 bytes.
 void applyDelta(const PageDelta &Delta, uint8_t *Page);
 

@@ -505,10 +505,21 @@ Error TraceReader::readFrame(FrameNumber Frame, BlockNumber N,
     std::memset(Page, 0, PageSize);
     return Error::success();
   }
-  auto Raw = I->chunkOf(*std::prev(It));
-  if (!Raw)
-    return Raw.takeError();
-  return readPage((*Raw)->Bytes, N, Page);
+  // Back to a chunk that has a base, then forward.
+  SmallVector<std::shared_ptr<const RawChunk>, 8> Chain;
+  do {
+    if (It == Chunks.begin())
+      return createStringError(
+          "the history of frame 0x%" PRIx64 " has no beginning", Frame);
+    auto Raw = I->chunkOf(*--It);
+    if (!Raw)
+      return Raw.takeError();
+    Chain.push_back(std::move(*Raw));
+  } while (continuesChunk(Chain.back()->Bytes));
+  for (const auto &Raw : llvm::reverse(Chain))
+    if (Error E = readPage(Raw->Bytes, N, Page))
+      return E;
+  return Error::success();
 }
 
 Expected<std::unique_ptr<uint8_t[]>>

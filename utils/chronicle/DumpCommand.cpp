@@ -177,11 +177,21 @@ void Dumper::pages() {
       damaged(C.takeError());
       continue;
     }
-    outs() << " base " << (C->Image.empty() ? "zero" : "image") << " deltas "
-           << C->Deltas.size() << '\n';
-    uint8_t Page[PageSize] = {};
-    if (!C->Image.empty())
+    // Without an image the base is zero, or what the chunk before leaves.
+    uint8_t Page[PageSize];
+    if (!C->Image.empty()) {
       std::memcpy(Page, C->Image.data(), PageSize);
+    } else if (Error E = T.readFrame(C->Frame, C->First, Page)) {
+      outs() << '\n';
+      damaged(std::move(E));
+      continue;
+    }
+    const bool Zero = llvm::all_of(Page, [](uint8_t B) { return B == 0; });
+    outs() << " base "
+           << (!C->Image.empty() ? "image"
+               : Zero            ? "zero"
+                                 : "continued")
+           << " deltas " << C->Deltas.size() << '\n';
     for (const PageDelta &D : C->Deltas) {
       if (D.Block < First || D.Block > Last) {
         applyDelta(D, Page);

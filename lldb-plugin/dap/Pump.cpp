@@ -177,8 +177,12 @@ private:
 
   void adapterEnded() {
     int Status = Lldb->end(EndSeconds);
-    if (!Said &&
-        (!Talk.ending() || !WIFEXITED(Status) || WEXITSTATUS(Status))) {
+    const bool Clean = WIFEXITED(Status) && !WEXITSTATUS(Status);
+    if (Talk.over() && !Clean) {
+      // The client lost nothing; but nobody should have to guess either.
+      errs() << "chronicle-dap: after the session was over, lldb-dap "
+             << describeStatus(Status) << '\n';
+    } else if (!Said && (!Talk.ending() || !Clean)) {
       Failed = true;
       std::string Why = "lldb-dap " + describeStatus(Status) +
                         "; the session is over, start it again";

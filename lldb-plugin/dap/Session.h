@@ -37,6 +37,8 @@ public:
   void breakOff(llvm::StringRef Why);
   /// Whether the client asked for the end: lldb-dap may go.
   bool ending() const { return Ending; }
+  /// It asked to end, and has all its answers.
+  bool over() const { return Ending && Open.empty(); }
 
 private:
   struct Request {

@@ -18,7 +18,8 @@ run(async () => {
     s.at = (await s.message((m) => m.event === 'stopped' && m.body.allThreadsStopped, from, 'stop')).body;
     assert.strictEqual(s.at.reason, 'pause', JSON.stringify(s.at));
     const time = await s.time();
-    assert(time > 0 && time < end, `${command}: ${time} of ${end}`);
+    // It did not get to the end it ran to; it may not even have set out.
+    assert(command === 'continue' ? time < end : time > 0, `${command}: ${time} of ${end}`);
     // Nothing goes on behind the client's back.
     assert.strictEqual(await s.time(), time);
     if (command === 'continue') await s.move('chronicle/goto', { arguments: ['end'] }, 'goto');

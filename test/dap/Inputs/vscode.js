@@ -97,6 +97,10 @@ async function until(page, wanted, what) {
   while (Date.now() < end) {
     seen = await state(page);
     if (wanted(seen)) return seen;
+    // On a slow machine VS Code may show the scopes closed: open the first.
+    const closed = page.locator('.debug-variables .monaco-tl-twistie.collapsed').first();
+    if (seen.variables.length === 0 && Date.now() > end - Patience + 5000 && await closed.isVisible())
+      await closed.click({ timeout: 1000 }).catch(() => {});
     await page.waitForTimeout(100);
   }
   throw new Error(`${what}; seen: ${JSON.stringify(seen)}`);

@@ -6,6 +6,7 @@
 
 #include "lldb-plugin/GdbSession.h"
 #include "lldb-plugin/RegisterLayout.h"
+#include "trace-format/Bytes.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -468,8 +469,7 @@ std::string GdbSession::faultText(int Signal) {
                          [&](const TimedEvent &Event) {
                            if (Event.Payload.size() < sizeof(ch_ev_signal))
                              return true;
-                           memcpy(&Last.emplace(), Event.Payload.data(),
-                                  sizeof(ch_ev_signal));
+                           Last = fixedPart<ch_ev_signal>(Event.Payload);
                            return int(Last->number) != Signal;
                          }))
     consumeError(std::move(E)); // the signal is known, only not its reason

@@ -94,8 +94,8 @@ struct TraceReader::Impl {
   mutable std::vector<std::unique_ptr<SequenceScratch>> Scratch;
 
   Error load();
-  Expected<json::Object> readJson(uint64_t Offset, PieceType Type) const;
-  Expected<ArrayRef<uint8_t>> keep(uint64_t Offset, PieceType Type);
+  Expected<json::Object> readJson(const OtherPiece &P) const;
+  Expected<ArrayRef<uint8_t>> keep(const OtherPiece &P);
   Error addDefinitions(ArrayRef<uint8_t> Raw);
   Error addTimeline(ArrayRef<uint8_t> Raw);
   Error findCalls();
@@ -108,41 +108,29 @@ struct TraceReader::Impl {
   chunkOf(const PageChunkEntry &Entry) const;
 };
 
-Expected<json::Object> TraceReader::Impl::readJson(uint64_t Offset,
-                                                   PieceType Type) const {
-  Expected<Piece> P = Piece::at(File, Offset);
-  if (!P)
-    return P.takeError();
-  if (P->Type != Type)
-    return createStringError("at offset %" PRIu64 ": not a %s piece", Offset,
-                             pieceTypeName(Type).data());
-  Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
+Expected<json::Object> TraceReader::Impl::readJson(const OtherPiece &P) const {
+  uint64_t Size;
+  auto Raw = readRaw(P.Offset, P.Type, P.Key, Size);
   if (!Raw)
     return Raw.takeError();
   Expected<json::Value> V =
-      json::parse(StringRef(reinterpret_cast<char *>(Raw->get()), P->RawSize));
+      json::parse(StringRef(reinterpret_cast<char *>(Raw->get()), Size));
   if (!V)
     return V.takeError();
   json::Object *O = V->getAsObject();
   if (!O)
     return createStringError("at offset %" PRIu64 ": not a JSON object",
-                             Offset);
+                             P.Offset);
   return std::move(*O);
 }
 
-Expected<ArrayRef<uint8_t>> TraceReader::Impl::keep(uint64_t Offset,
-                                                    PieceType Type) {
-  Expected<Piece> P = Piece::at(File, Offset);
-  if (!P)
-    return P.takeError();
-  if (P->Type != Type)
-    return createStringError("at offset %" PRIu64 ": not a %s piece", Offset,
-                             pieceTypeName(Type).data());
-  Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
+Expected<ArrayRef<uint8_t>> TraceReader::Impl::keep(const OtherPiece &P) {
+  uint64_t Size;
+  auto Raw = readRaw(P.Offset, P.Type, P.Key, Size);
   if (!Raw)
     return Raw.takeError();
   Kept.push_back(std::move(*Raw));
-  return ArrayRef<uint8_t>(Kept.back().get(), P->RawSize);
+  return ArrayRef<uint8_t>(Kept.back().get(), Size);
 }
 
 Error TraceReader::Impl::addDefinitions(ArrayRef<uint8_t> Raw) {
@@ -229,7 +217,7 @@ Error TraceReader::Impl::load() {
   for (const OtherPiece &P : Dir.Pieces) {
     switch (P.Type) {
     case PieceType::Run: {
-      Expected<json::Object> O = readJson(P.Offset, P.Type);
+      Expected<json::Object> O = readJson(P);
       if (!O)
         return O.takeError();
       Run = std::move(*O);
@@ -237,7 +225,7 @@ Error TraceReader::Impl::load() {
       break;
     }
     case PieceType::End: {
-      Expected<json::Object> O = readJson(P.Offset, P.Type);
+      Expected<json::Object> O = readJson(P);
       if (!O)
         return O.takeError();
       End = std::move(*O);
@@ -245,7 +233,7 @@ Error TraceReader::Impl::load() {
     }
     case PieceType::Definitions:
     case PieceType::Timeline: {
-      Expected<ArrayRef<uint8_t>> Raw = keep(P.Offset, P.Type);
+      Expected<ArrayRef<uint8_t>> Raw = keep(P);
       if (!Raw)
         return Raw.takeError();
       if (Error E = P.Type == PieceType::Definitions ? addDefinitions(*Raw)

@@ -133,7 +133,7 @@ static void tell_page(Addr page, ULong *granules, Bool safe) {
   struct ch_stored_page *record = (struct ch_stored_page *)next;
   record->address = page;
   ULong *to = (ULong *)(record + 1);
-  const Bool calls = memory_calls_under_way();
+  const Bool calls = memory_is_target(page, page + VKI_PAGE_SIZE);
   for (UInt w = 0; w < STRETCHES; w++) {
     record->granules[w] = granules[w];
     for (ULong bits = granules[w]; bits; bits &= bits - 1) {

@@ -398,8 +398,6 @@ void memory_syscall_over(ThreadId tid) {
       i++;
 }
 
-Bool memory_calls_under_way(void) { return targets_used != 0; }
-
 /* `now` with the bytes [from, to) of `before`. */
 static ULong mixed(ULong now, ULong before, UInt from, UInt to) {
   VG_(memcpy)((UChar *)&now + from, (UChar *)&before + from, to - from);
@@ -418,7 +416,7 @@ ULong memory_without_calls(Addr granule, ULong now) {
   return now;
 }
 
-static Bool is_target(Addr start, Addr end) {
+Bool memory_is_target(Addr start, Addr end) {
   for (UInt i = 0; i < targets_used; i++)
     if (targets[i].start < end && start < targets[i].end)
       return True;
@@ -471,7 +469,7 @@ void memory_log_startup(void) {
 }
 
 static void audit(Addr address, SizeT length) {
-  if (is_target(address, address + length))
+  if (memory_is_target(address, address + length))
     return;
   struct ch_ev_range *e = event(CH_EV_AUDIT, sizeof *e + length);
   SysRes r = VG_(do_syscall)(__NR_pread64, memory_fd, (UWord)(e + 1), length,

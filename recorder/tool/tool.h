@@ -167,9 +167,10 @@ void memory_before_fork(void);
 void memory_call_will_write(ThreadId tid, Addr address, SizeT length);
 /* The thread's system call is over, or it has none. */
 void memory_syscall_over(ThreadId tid);
+/* Whether a call under way may write there. */
+Bool memory_is_target(Addr start, Addr end);
 /* A granule as the program's stores left it: without what a call under way may
    have written at its ends. */
-Bool memory_calls_under_way(void);
 ULong memory_without_calls(Addr granule, ULong now);
 /* The next writable page in turn, for the indexer to compare. */
 void memory_audit_some(void);

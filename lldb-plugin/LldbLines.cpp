@@ -32,10 +32,14 @@ uint32_t LldbLines::fileNumber(lldb::SBFileSpec File) {
 
 CodePlace LldbLines::find(uint64_t Pc) {
   CodePlace Place;
+  lldb::SBAddress Address = Target.ResolveLoadAddress(Pc);
   lldb::SBSymbolContext Context = Target.ResolveSymbolContextForAddress(
-      Target.ResolveLoadAddress(Pc),
-      lldb::eSymbolContextFunction | lldb::eSymbolContextBlock |
-          lldb::eSymbolContextLineEntry | lldb::eSymbolContextModule);
+      Address, lldb::eSymbolContextFunction | lldb::eSymbolContextBlock |
+                   lldb::eSymbolContextLineEntry | lldb::eSymbolContextModule);
+  const char *Section = Address.GetSection().GetName(); // .plt, .plt.sec, ...
+  const char *File = Context.GetModule().GetFileSpec().GetFilename();
+  Place.Stub = Section && StringRef(Section).starts_with(".plt");
+  Place.Linker = File && StringRef(File).starts_with("ld-");
   lldb::SBFunction Function = Context.GetFunction();
   lldb::SBLineEntry Entry = Context.GetLineEntry();
   if (!Function.IsValid() || !Entry.IsValid())
@@ -67,8 +71,6 @@ CodePlace LldbLines::find(uint64_t Pc) {
       Place.Scopes.size() == 1 && Pc - Start < Function.GetPrologueByteSize();
   if (const char *Name = Function.GetName(); Avoided && Name)
     Place.Avoided = Avoided->match(Name);
-  const char *File = Context.GetModule().GetFileSpec().GetFilename();
-  Place.Linker = File && StringRef(File).starts_with("ld-");
   return Place;
 }
 

@@ -206,6 +206,27 @@ SourceStep::Arrival SourceStep::arrival(Timestamp Time, uint64_t Pc,
   return {Time, There.size() - Shown};
 }
 
+/// The function that was called, whatever its activation runs now: it may have
+/// ended by a jump to another one, or an exception may be leaving it.
+Expected<const CodePlace *> SourceStep::begunIn(const Activation &A) {
+  const CodePlace &Callee = Lines.at(A.Callee);
+  if (!Callee.Stub)
+    return &Callee;
+  auto [It, New] = BehindStub.try_emplace(A.Callee, A.Callee);
+  if (New)
+    if (Error E = T.executions(
+            {0, ~uint64_t(0)}, {A.Entry, ~Timestamp(0)}, A.Thread,
+            /*Backward=*/false,
+            [&, &Target = It->second](const Execution &X) {
+              Target = X.Pc;
+              const CodePlace &There = Lines.at(X.Pc);
+              return There.Stub || There.Linker;
+            },
+            &Cancel))
+      return E;
+  return &Lines.at(It->second);
+}
+
 SourceStep::Destination SourceStep::line(Position From, size_t Hidden,
                                          bool Into) {
   Expected<Registers> R = T.registers(From.Thread, From.Time);
@@ -264,12 +285,26 @@ SourceStep::Destination SourceStep::line(Position From, size_t Hidden,
       // lines is where it began. A debugger does not step into handlers of
       // signals.
       auto Called = ArrayRef(F->Stack).take_front(F->Index);
-      auto Last = find_if(Called, [&](const Activation &A) {
-        const CodePlace &There = Lines.at(A.Pc);
+      auto IsWanted = [&](const CodePlace &There) {
         return HasLine(There) && !There.Avoided;
+      };
+      auto Last = find_if(Called, [&](const Activation &A) {
+        return IsWanted(Lines.at(A.Pc));
       });
       bool Signal =
           any_of(Called, [](const Activation &A) { return A.Signal; });
+      // Code without lines may also run where a function with lines was, after
+      // a jump, and at last where an exception leaves it: those are in it.
+      for (auto A = Called.begin();
+           Into && !Signal && Last == Called.end() && A != Called.end(); ++A) {
+        Expected<const CodePlace *> Begun = begunIn(*A);
+        if (!Begun)
+          return Begun.takeError();
+        if (IsWanted(**Begun)) {
+          Last = A;
+          break;
+        }
+      }
       // A call of the line before.
       if (Line && Called.back().CallSite) {
         const CodePlace &Call = Lines.at(Called.back().CallSite);

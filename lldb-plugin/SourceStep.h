@@ -14,6 +14,7 @@
 #define CHRONICLE_LLDB_PLUGIN_SOURCESTEP_H
 
 #include "lldb-plugin/TimeTravel.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace chronicle {
@@ -31,6 +32,8 @@ struct CodePlace {
   bool Prologue = false;
   /// Of the dynamic linker, which gets between a call and its callee.
   bool Linker = false;
+  /// Of the linkage table: leads to a function, perhaps through the linker.
+  bool Stub = false;
   /// The user does not want to step into this function.
   bool Avoided = false;
 
@@ -77,10 +80,12 @@ private:
   class Walk;
   Destination line(Position From, size_t Hidden, bool Into);
   Arrival arrival(Timestamp Time, uint64_t Pc, size_t Scopes);
+  llvm::Expected<const CodePlace *> begunIn(const Activation &A);
 
   const Trace &T;
   LineTable &Lines;
   const Cancellation &Cancel;
+  llvm::DenseMap<uint64_t, uint64_t> BehindStub; ///< where the linker led
 };
 
 } // namespace chronicle

@@ -182,80 +182,38 @@ static Error signals(CommandCall &Call) {
   return Error::success();
 }
 
-/// Every thread there ever was, as the engine describes those of a moment.
-static Expected<json::Array> allThreads(CommandCall &Call, const Trace &T) {
-  json::Array Result;
-  std::map<int64_t, size_t> Places;
-  auto Add = [&](json::Object Thread) {
-    Places[Thread.getInteger("thread").value_or(0)] = Result.size();
-    Result.push_back(std::move(Thread));
-  };
-  Expected<std::vector<ThreadInfo>> First = T.threads(0);
-  if (!First)
-    return First.takeError();
-  for (const ThreadInfo &I : *First)
-    Add(jsonThread(I));
-  json::Array Events;
-  Expected<json::Value> End =
-      Call.collect(T, "events", json::Object{{"kinds", "threads"}}, Events);
-  if (!End)
-    return End.takeError();
-  for (json::Value &Item : Events) {
-    json::Object &Event = *Item.getAsObject();
-    int64_t Number = Event.getInteger("thread").value_or(0);
-    int64_t Time = Event.getInteger("time").value_or(0);
-    bool Known = Places.count(Number);
-    if (Event.getString("event") == StringRef("thread-start")) {
-      if (!Known)
-        Add(json::Object{
-            {"thread", Number},
-            {"parent", Event.getInteger("parent").value_or(0)},
-            {"os-thread", Event.getInteger("os-thread").value_or(0)},
-            {"started", Time},
-            {"exited", nullptr}});
-    } else if (Known) {
-      (*Result[Places[Number]].getAsObject())["exited"] = Time;
-    }
-  }
-  return Result;
-}
-
 static Error threads(CommandCall &Call) {
   Expected<std::shared_ptr<LoadedTrace>> L = Call.loaded();
   if (!L)
     return L.takeError();
   const Trace &T = (*L)->trace();
   Position Here = (*L)->position();
-  Expected<json::Array> All = allThreads(Call, T);
-  if (!All)
-    return All.takeError();
+  json::Array All;
   Table Rows({"", "thread", "tid", "parent", "started", "ended", "now"});
-  for (json::Value &Item : *All) {
-    json::Object &Thread = *Item.getAsObject();
-    int64_t Number = Thread.getInteger("thread").value_or(0);
-    std::optional<int64_t> Exited = Thread.getInteger("exited");
+  for (const ThreadInfo &Info : T.allThreads()) {
+    json::Object Thread = jsonThread(Info);
     std::string Now;
-    if (uint64_t(Thread.getInteger("started").value_or(0)) > Here.Time) {
+    if (Info.Started > Here.Time) {
       Now = "not started yet";
-    } else if (Exited && uint64_t(*Exited) <= Here.Time) {
+    } else if (Info.Exited && *Info.Exited <= Here.Time) {
       Now = "ended";
     } else {
-      Expected<Registers> R = T.registers(uint32_t(Number), Here.Time);
+      Expected<Registers> R = T.registers(Info.Number, Here.Time);
       if (!R)
         return R.takeError();
       Thread["pc"] = hexNumber(R->rip());
       Thread["symbol"] = jsonSymbol(T, R->rip(), Here.Time);
       Now = placeOf(Thread.get("symbol"));
     }
-    int64_t Parent = Thread.getInteger("parent").value_or(0);
-    Rows.add({Number == Here.Thread ? "*" : "", std::to_string(Number),
-              timeText(Thread, "os-thread"),
-              Parent ? std::to_string(Parent) : "-",
+    Rows.add({Info.Number == Here.Thread ? "*" : "",
+              std::to_string(Info.Number), timeText(Thread, "os-thread"),
+              Info.Parent ? std::to_string(Info.Parent) : "-",
               timeText(Thread, "started"), timeText(Thread, "exited"), Now});
+    All.push_back(std::move(Thread));
   }
   if (Call.json())
     Call.printJson(
-        json::Object{{"at", Here.Time}, {"threads", std::move(*All)}});
+        json::Object{{"at", Here.Time}, {"threads", std::move(All)}});
   else
     Call.print(Rows.text());
   return Error::success();

@@ -378,6 +378,8 @@ static int gdbSignal(int Linux) {
 }
 
 std::string GdbSession::stopReply() {
+  if (BeforeStop)
+    BeforeStop();
   QueryThread = ResumeThread = 0;
   const Position &Now = Travel.position();
   {

@@ -11,6 +11,7 @@
 #include "lldb-plugin/ProcessImage.h"
 #include "lldb-plugin/TimeTravel.h"
 #include <atomic>
+#include <functional>
 #include <mutex>
 
 namespace chronicle {
@@ -50,6 +51,10 @@ public:
   /// Lets LLDB have files that are other builds than those recorded. Before
   /// the session is served.
   void takeAnyBuild() { AnyBuild = true; }
+  /// Called on the session's thread before the debugger is told of a stop, the
+  /// first one included: the debugger waits, its threads are as they were.
+  /// Before the session is served.
+  void beforeEachStop(std::function<void()> F) { BeforeStop = std::move(F); }
   /// Where the process is now.
   Position position() const;
   /// Whether the debugger has detached from the process or killed it: known
@@ -108,7 +113,7 @@ private:
   bool IsLldb = false, ErrorStrings = false, StopsAcknowledging = false,
        AnyBuild = false;
   std::atomic<bool> Finished = false;
-  std::vector<std::pair<uint32_t, uint64_t>> OsThreads;
+  std::function<void()> BeforeStop;
   bool CameBackward = false;             ///< the last resume did
   std::vector<LinkedModule> ModulesTold; ///< what LLDB was made to ask for
 

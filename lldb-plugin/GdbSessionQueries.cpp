@@ -36,30 +36,23 @@ Expected<std::vector<ThreadInfo>> GdbSession::threadsNow() {
 }
 
 uint64_t GdbSession::osThread(uint32_t Thread) {
-  if (OsThreads.empty())
-    for (const TimelineEvent &Event : T.reader().timeline()) {
-      ch_ev_thread_start Start;
-      if (Event.Kind != CH_EV_THREAD_START ||
-          Event.Payload.size() < sizeof(Start))
-        continue;
-      memcpy(&Start, Event.Payload.data(), sizeof(Start));
-      OsThreads.emplace_back(Start.thread, Start.os_thread);
-    }
-  for (auto [Number, Os] : OsThreads)
-    if (Number == Thread)
-      return Os;
-  return Thread;
+  ArrayRef<ThreadInfo> All = T.allThreads();
+  auto It = partition_point(
+      All, [&](const ThreadInfo &Each) { return Each.Number < Thread; });
+  return It != All.end() && It->Number == Thread ? It->OsThread : Thread;
 }
 
 uint32_t GdbSession::threadNumber(StringRef OsThread) {
   uint64_t Os;
   if (OsThread.getAsInteger(16, Os))
     return 0;
-  osThread(0);
-  for (auto [Number, Named] : OsThreads)
-    if (Named == Os)
-      return Number;
-  return 0;
+  // The system may have given the name of a thread that ended to another one.
+  uint32_t Found = 0;
+  for (const ThreadInfo &Each : T.allThreads())
+    if (Each.OsThread == Os &&
+        (!Found || Each.Started <= Travel.position().Time))
+      Found = Each.Number;
+  return Found;
 }
 
 uint64_t GdbSession::processId() { return osThread(1); }

@@ -5,6 +5,7 @@
 #include "lldb/Interpreter/CommandObject.h"
 #include "lldb/Target/Process.h"
 #include "lldb/Target/StackFrameList.h"
+#include "lldb/Target/Target.h"
 #include "lldb/Target/Thread.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Config/llvm-config.h"
@@ -18,6 +19,13 @@ PRIVATE_MEMBER(InterpreterPointer, SBCommandInterpreter,
 PRIVATE_MEMBER(ProcessPointer, SBProcess, ProcessWP, m_opaque_wp);
 PRIVATE_MEMBER(BaseDirection, lldb_private::Process, RunDirection,
                m_base_direction);
+using Numbers = std::map<uint64_t, uint32_t>;
+PRIVATE_MEMBER(TargetPointer, SBTarget, TargetSP, m_opaque_sp);
+PRIVATE_MEMBER(TargetProcess, lldb_private::Target, ProcessSP, m_process_sp);
+PRIVATE_MEMBER(ThreadNumbers, lldb_private::Process, Numbers,
+               m_thread_id_to_index_id_map);
+PRIVATE_MEMBER(LastThreadNumber, lldb_private::Process, uint32_t,
+               m_thread_index_id);
 PRIVATE_MEMBER(CommandArguments, lldb_private::CommandObject, Arguments,
                m_arguments);
 
@@ -92,6 +100,30 @@ void resetDirection(SBProcess Process) {
     return;
   if (ProcessSP Private = (Process.*memberOf(ProcessPointer())).lock())
     Private.get()->*memberOf(BaseDirection()) = eRunForward;
+}
+
+std::function<void()> threadNumbering(SBTarget Target,
+                                      std::vector<uint64_t> OsThreads) {
+  if (!matches())
+    return {};
+  Numbers Wanted;
+  for (uint64_t Each : OsThreads)
+    Wanted.try_emplace(Each, uint32_t(Wanted.size() + 1));
+  return [Weak = TargetWP(Target.*memberOf(TargetPointer())),
+          Wanted = std::move(Wanted)] {
+    TargetSP Private = Weak.lock();
+    if (!Private)
+      return;
+    ProcessSP Process = Private.get()->*memberOf(TargetProcess());
+    if (!Process)
+      return;
+    // Nearly always all of them are still there.
+    Numbers &Known = Process.get()->*memberOf(ThreadNumbers());
+    if (Known.size() < Wanted.size())
+      Known.insert(Wanted.begin(), Wanted.end());
+    uint32_t &Last = Process.get()->*memberOf(LastThreadNumber());
+    Last = std::max(Last, uint32_t(Wanted.size()));
+  };
 }
 
 /// The frames that LLDB has found so far; null: not known.

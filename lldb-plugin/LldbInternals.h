@@ -10,6 +10,9 @@
 #define CHRONICLE_LLDB_PLUGIN_LLDBINTERNALS_H
 
 #include "lldb/API/LLDB.h"
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 namespace chronicle::internals {
 
@@ -23,6 +26,13 @@ bool commandInterrupted(lldb::SBCommandInterpreter Interpreter);
 /// After a reverse continue LLDB goes on in that direction, whatever it is
 /// asked to do next. This ends that.
 void resetDirection(lldb::SBProcess Process);
+/// LLDB numbers threads as it first sees them, and anew when one comes back
+/// that was gone. What this returns, called whenever a stop is about to be
+/// told, makes their numbers their places in OsThreads, from 1 on. It may be
+/// called from any thread while LLDB waits for the stop, when nobody else
+/// touches the numbers.
+std::function<void()> threadNumbering(lldb::SBTarget Target,
+                                      std::vector<uint64_t> OsThreads);
 /// At the first instruction of an inlined function LLDB may show it or its
 /// caller as the innermost frame. This makes it leave out so many inlined
 /// functions.

@@ -161,6 +161,11 @@ LoadedTrace::connect(lldb::SBDebugger Debugger, std::shared_ptr<const Trace> T,
   Result->Session = std::make_unique<GdbSession>(*Result->T, Pair[1]);
   if (AnyBuild)
     Result->Session->takeAnyBuild();
+  std::vector<uint64_t> OsThreads;
+  for (const ThreadInfo &Each : Result->T->allThreads())
+    OsThreads.push_back(Each.OsThread);
+  Result->Session->beforeEachStop(
+      internals::threadNumbering(Target, std::move(OsThreads)));
   if (Error E = Result->Session->start(Start)) {
     close(Pair[0]);
     Debugger.DeleteTarget(Target);

@@ -100,6 +100,10 @@ Expected<std::vector<ThreadInfo>> Trace::threads(Timestamp T) const {
   return I->States.threads().at(T);
 }
 
+ArrayRef<ThreadInfo> Trace::allThreads() const {
+  return I->States.threads().all();
+}
+
 Error Trace::writes(AddressRange Range, TimeRange When, bool Backward,
                     function_ref<bool(const Write &)> Visit,
                     const Cancellation *Cancel) const {
@@ -130,8 +134,8 @@ Expected<std::optional<Timestamp>> Trace::returnOf(const Activation &A) const {
   return I->Calls.returnOf(A);
 }
 
-Expected<std::optional<TimeRange>>
-Trace::stretchBefore(const Activation &A, Timestamp T) const {
+Expected<std::optional<TimeRange>> Trace::stretchBefore(const Activation &A,
+                                                        Timestamp T) const {
   if (Error E = I->check(T))
     return E;
   return I->Calls.stretchBefore(A, T);

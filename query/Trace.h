@@ -4,9 +4,9 @@
 /// The query engine: any state and any search over a recorded run. Everything a
 /// front end does goes through here.
 ///
-/// State *at* T is before instruction T runs; T = instructions() is the end. All
-/// functions are const and may be called from several threads at once; what they
-/// compute is cached, within TraceOptions::CacheBytes.
+/// State *at* T is before instruction T runs; T = instructions() is the end.
+/// All functions are const and may be called from several threads at once; what
+/// they compute is cached, within TraceOptions::CacheBytes.
 
 #ifndef CHRONICLE_QUERY_TRACE_H
 #define CHRONICLE_QUERY_TRACE_H
@@ -75,7 +75,15 @@ struct ThreadInfo {
 };
 
 /// Who wrote memory.
-enum class Writer { Instruction, SystemCall, Signal, Mapping, Thread, Core, Outside };
+enum class Writer {
+  Instruction,
+  SystemCall,
+  Signal,
+  Mapping,
+  Thread,
+  Core,
+  Outside
+};
 
 struct Write {
   Timestamp Time = 0; ///< of the instruction; visible at Time + 1. Of anything
@@ -84,8 +92,9 @@ struct Write {
   Writer By = Writer::Instruction;
   uint64_t Pc = 0; ///< of the instruction, or of the next one
   uint64_t Address = 0;
-  std::vector<uint8_t> Old, New; ///< all bytes of the write, also those outside the range asked for
-  uint32_t SystemCall = 0;       ///< number, By SystemCall
+  std::vector<uint8_t> Old,
+      New; ///< all bytes of the write, also those outside the range asked for
+  uint32_t SystemCall = 0; ///< number, By SystemCall
 };
 
 struct Execution {
@@ -104,13 +113,15 @@ struct AddressRange {
 
 /// One call of a procedure, as history knows it.
 struct Activation {
-  Timestamp Entry = 0;    ///< of the callee's first instruction
-  uint64_t CallSite = 0;  ///< pc of the call; 0: entered otherwise (thread start, signal)
-  uint64_t Callee = 0;    ///< pc at Entry
+  Timestamp Entry = 0; ///< of the callee's first instruction
+  uint64_t CallSite =
+      0; ///< pc of the call; 0: entered otherwise (thread start, signal)
+  uint64_t Callee = 0;       ///< pc at Entry
   uint64_t StackPointer = 0; ///< at entry: where the return address is
   uint32_t Thread = 0;
   bool Signal = false; ///< a signal handler, entered by the kernel
-  uint64_t Pc = 0; ///< where it is at the moment asked about: in the innermost the pc, in the others the call under way
+  uint64_t Pc = 0; ///< where it is at the moment asked about: in the innermost
+                   ///< the pc, in the others the call under way
 };
 
 /// An event with its time. Payload as in trace-format/Stream.h.
@@ -146,9 +157,12 @@ public:
   llvm::Expected<std::vector<Mapping>> map(Timestamp T) const;
   llvm::Expected<std::vector<Module>> modules(Timestamp T) const;
   llvm::Expected<std::vector<ThreadInfo>> threads(Timestamp T) const;
+  /// Every thread of the run, in order of their numbers, which is the order in
+  /// which they were made.
+  llvm::ArrayRef<ThreadInfo> allThreads() const;
 
-  /// Writes that touch the range, byte-exact. The last one before, the first one
-  /// from, or all within a time range, in order (newest first if Backward);
+  /// Writes that touch the range, byte-exact. The last one before, the first
+  /// one from, or all within a time range, in order (newest first if Backward);
   /// Visit returns false to end. Cost: log n + one block a candidate.
   llvm::Error writes(AddressRange Range, TimeRange When, bool Backward,
                      llvm::function_ref<bool(const Write &)> Visit,
@@ -158,9 +172,9 @@ public:
                          bool Backward,
                          llvm::function_ref<bool(const Execution &)> Visit,
                          const Cancellation *Cancel = nullptr) const;
-  llvm::Expected<uint64_t> countExecutions(AddressRange Code, TimeRange When,
-                                           uint32_t Thread,
-                                           const Cancellation *Cancel = nullptr) const;
+  llvm::Expected<uint64_t>
+  countExecutions(AddressRange Code, TimeRange When, uint32_t Thread,
+                  const Cancellation *Cancel = nullptr) const;
 
   /// The activations of the thread at T, innermost first. One block.
   llvm::Expected<std::vector<Activation>> callStack(uint32_t Thread,

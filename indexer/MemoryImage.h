@@ -26,9 +26,9 @@ struct Page {
   uint8_t Changed[GranulesPerPage]; ///< of each, a bit a byte that changed
   FrameNumber Frame;
   std::unique_ptr<PageChunkWriter> Chunk; ///< open, or null
-  uint32_t ChainBytes = 0;  ///< of closed chunks, from the last with a base on
-  uint32_t ChainChunks = 0; ///< how many they are
-  bool Listed;                            ///< in the block's list of pages
+  uint32_t ChainBytes = 0;  ///< of deltas since the last chunk with a base
+  uint32_t ChainChunks = 0; ///< closed ones that have them
+  bool Listed;              ///< in the block's list of pages
   bool Zeroed; ///< became zero in this block; Dirty counts from then
   bool Fresh;  ///< came to be in this block: zero before it
 

@@ -24,7 +24,7 @@ void PageHistory::endBlock(BlockNumber N, BlockHead &Head) {
       P->Chunk = std::make_unique<PageChunkWriter>(P->Frame, N);
       const bool WasZero = P->Fresh || P->Zeroed;
       if (!WasZero && P->ChainChunks && P->ChainChunks < ChainLimit &&
-          P->ChainBytes < ChunkBytes) {
+          P->ChainBytes < ChainBytes) {
         P->Chunk->setContinues();
       } else {
         P->ChainBytes = P->ChainChunks = 0;
@@ -64,7 +64,7 @@ void PageHistory::close(Page &P) {
   R.Summary = Summaries.size();
   encodeGranules(Summaries, Chunk.granules());
   Records.push_back(R);
-  P.ChainBytes += uint32_t(Chunk.size());
+  P.ChainBytes += uint32_t(Chunk.deltaBytes());
   ++P.ChainChunks;
   OpenBytes -= Chunk.capacity();
   P.Chunk.reset();

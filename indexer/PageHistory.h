@@ -20,10 +20,12 @@ class PageHistory {
 public:
   /// A chunk is closed when its bytes exceed this: what a reader must
   /// decompress for one page.
-  static constexpr size_t ChunkBytes = 16 << 10;
-  /// A chunk that was closed early goes on in the next: as long as what is to be
-  /// read for a page stays below ChunkBytes, in so many pieces.
-  static constexpr uint32_t ChainLimit = 8;
+  static constexpr size_t ChunkBytes = 12 << 10;
+  /// A chunk that was closed early goes on in the next as long as it, and those
+  /// it goes on from, have few deltas: so many bytes, in so many pieces. An
+  /// image of the page is soon cheaper to read.
+  static constexpr size_t ChainBytes = 2 << 10;
+  static constexpr uint32_t ChainLimit = 6;
   static constexpr uint64_t OpenBytesFloor = 32u << 20;
 
   PageHistory(MemoryImage &Image, TraceWriter &Writer)

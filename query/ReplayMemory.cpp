@@ -19,15 +19,15 @@ const FrameFill *lastFill(ArrayRef<FrameFill> Fills, FrameNumber Number) {
 ReplayMemory::ReplayMemory(PageSource &Source, BlockNumber Start)
     : Source(Source), Start(Start) {}
 
-ReplayMemory::~ReplayMemory() {
-  for (auto &Item : Frames)
-    delete Item.second;
-}
+ReplayMemory::~ReplayMemory() = default;
 
 void ReplayMemory::reset(BlockNumber NewStart, ArrayRef<SharedRange> Ranges) {
-  for (auto &Item : Frames)
-    delete Item.second;
+  // A few megabytes are worth keeping for the next block.
+  constexpr size_t KeptSlabs = 64;
+  if (Slabs.size() > KeptSlabs)
+    Slabs.resize(KeptSlabs);
   Frames.clear();
+  Lent.clear();
   DirtyList.clear();
   Fills.clear();
   CleanFills = 0;
@@ -37,8 +37,8 @@ void ReplayMemory::reset(BlockNumber NewStart, ArrayRef<SharedRange> Ranges) {
 }
 
 void ReplayMemory::flush() {
-  std::fill(std::begin(ReadTable), std::end(ReadTable), Entry());
-  std::fill(std::begin(WriteTable), std::end(WriteTable), Entry());
+  std::fill(std::begin(ReadTable), std::end(ReadTable), Entry<const uint8_t>());
+  std::fill(std::begin(WriteTable), std::end(WriteTable), Entry<uint8_t>());
 }
 
 FrameNumber ReplayMemory::frameAt(uint64_t Address) const {
@@ -51,11 +51,15 @@ FrameNumber ReplayMemory::frameAt(uint64_t Address) const {
   return Page;
 }
 
+/// Its bytes are anything.
 ReplayFrame *ReplayMemory::newFrame(FrameNumber Number) {
-  auto *Frame = new ReplayFrame;
-  std::memset(Frame->Bytes, 0, sizeof(Frame->Bytes));
+  const size_t Place = Frames.size();
+  if (Place / SlabFrames == Slabs.size())
+    Slabs.emplace_back(new ReplayFrame[SlabFrames]);
+  ReplayFrame *Frame = &Slabs[Place / SlabFrames][Place % SlabFrames];
   std::memset(Frame->Dirty, 0, sizeof(Frame->Dirty));
   Frame->Number = Number;
+  Frame->Listed = Frame->Zeroed = false;
   Frames[Number] = Frame;
   return Frame;
 }
@@ -82,11 +86,70 @@ void ReplayMemory::applyFills(ReplayFrame *Frame) {
   }
 }
 
+/// The source's own bytes of a frame that is not in Frames; null if it has
+/// none.
+const uint8_t *ReplayMemory::lent(FrameNumber Number) {
+  if (const uint8_t *Known = Lent.lookup(Number))
+    return Known;
+  if (lastFill(Fills, Number))
+    return nullptr;
+  Expected<const uint8_t *> Page = Source.lendFrame(Number, Start);
+  if (!Page) {
+    // Asking for its bytes meets the same problem, and says so.
+    consumeError(Page.takeError());
+    return nullptr;
+  }
+  if (*Page)
+    Lent[Number] = *Page;
+  return *Page;
+}
+
+/// Frames that are about to change as a whole are no longer the source's.
+void ReplayMemory::giveBack(FrameNumber First, FrameNumber Last) {
+  bool Any = false;
+  if (Last - First < Lent.size()) {
+    for (FrameNumber Number = First; Number <= Last; ++Number)
+      Any |= Lent.erase(Number);
+  } else {
+    SmallVector<FrameNumber, 16> Found;
+    for (const auto &Item : Lent)
+      if (Item.first >= First && Item.first <= Last)
+        Found.push_back(Item.first);
+    for (FrameNumber Number : Found)
+      Lent.erase(Number);
+    Any = !Found.empty();
+  }
+  if (Any)
+    flush();
+}
+
+const uint8_t *ReplayMemory::toRead(FrameNumber Number) {
+  if (const ReplayFrame *Known = Frames.lookup(Number))
+    return Known->Bytes;
+  const uint8_t *Page = lent(Number);
+  return Page ? Page : frame(Number)->Bytes;
+}
+
 ReplayFrame *ReplayMemory::frame(FrameNumber Number) {
   auto It = Frames.find(Number);
   if (It != Frames.end())
     return It->second;
+  if (const uint8_t *Page = lent(Number)) {
+    ReplayFrame *Frame = newFrame(Number);
+    std::memcpy(Frame->Bytes, Page, sizeof(Frame->Bytes));
+    Lent.erase(Number);
+    // Nobody may read the other bytes any more. What is shared may be mapped at
+    // any pages.
+    if (Shared.empty())
+      ReadTable[slot(Number << 12)] = {};
+    else
+      std::replace_if(
+          std::begin(ReadTable), std::end(ReadTable),
+          [&](auto &E) { return E.Bytes == Page; }, Entry<const uint8_t>());
+    return Frame;
+  }
   ReplayFrame *Frame = newFrame(Number);
+  std::memset(Frame->Bytes, 0, sizeof(Frame->Bytes));
   const FrameFill *F = lastFill(Fills, Number);
   bool Existed = false;
   if (!F || F->From)
@@ -118,9 +181,9 @@ void ReplayMemory::read(uint64_t Address, void *To, size_t Size) {
   while (Size) {
     size_t Offset = Address & 4095,
            Part = std::min<size_t>(Size, 4096 - Offset);
-    ReplayFrame *Frame = frame(frameAt(Address));
-    std::memcpy(Bytes, Frame->Bytes + Offset, Part);
-    ReadTable[slot(Address)] = {Address >> 12, Frame->Bytes};
+    const uint8_t *Page = toRead(frameAt(Address));
+    std::memcpy(Bytes, Page + Offset, Part);
+    ReadTable[slot(Address)] = {Address >> 12, Page};
     Address += Part;
     Bytes += Part;
     Size -= Part;
@@ -159,6 +222,7 @@ void ReplayMemory::zeroFrame(ReplayFrame *Frame) {
 }
 
 void ReplayMemory::zeroPages(uint64_t First, uint64_t Last) {
+  giveBack(First, Last);
   if (Last - First < Frames.size()) {
     for (uint64_t Page = First; Page <= Last; ++Page)
       if (ReplayFrame *Frame = Frames.lookup(Page))
@@ -264,6 +328,7 @@ void ReplayMemory::writeByReference(uint64_t Address, uint64_t Length,
     uint64_t Offset = Address & 4095, Part = std::min(Length, 4096 - Offset);
     const FrameNumber Number = frameAt(Address);
     if (Part == CH_PAGE_SIZE && !Frames.count(Number)) {
+      giveBack(Number, Number);
       addFill({Number, Number, N + 1});
     } else {
       uint8_t Page[CH_PAGE_SIZE] = {};
@@ -282,7 +347,7 @@ void ReplayMemory::clearDirty() {
   }
   DirtyList.clear();
   CleanFills = Fills.size();
-  std::fill(std::begin(WriteTable), std::end(WriteTable), Entry());
+  std::fill(std::begin(WriteTable), std::end(WriteTable), Entry<uint8_t>());
 }
 
 Error ReplayMemory::takeError() {

@@ -31,6 +31,12 @@ public:
   /// and Page is left alone.
   virtual llvm::Expected<bool> readFrame(FrameNumber Frame, BlockNumber N,
                                          uint8_t *Page) = 0;
+  /// The same where the source keeps it: there until the memory that asks for
+  /// it is reset, and never changed. Null: readFrame tells.
+  virtual llvm::Expected<const uint8_t *> lendFrame(FrameNumber Frame,
+                                                    BlockNumber N) {
+    return nullptr;
+  }
   /// Calls Visit for each frame from First to Last that was ever written.
   virtual void visitFrames(FrameNumber First, FrameNumber Last,
                            llvm::function_ref<void(FrameNumber)> Visit) = 0;
@@ -62,8 +68,9 @@ const FrameFill *lastFill(llvm::ArrayRef<FrameFill> Fills, FrameNumber Number);
 
 /// An access within a page costs a handful of instructions once the page is in
 /// the table; a miss costs a hash lookup, and the first touch of a frame a read
-/// from the trace. Keeps every frame it ever touched: 4.7 KB each. A mapping,
-/// or a file's contents, costs nothing but for the frames that are touched.
+/// from the trace. Keeps every frame it ever wrote: 4.7 KB each; what it only
+/// reads may be the source's own. A mapping, or a file's contents, costs
+/// nothing but for the frames that are touched.
 ///
 /// A frame that cannot be read is zero, and the first error is kept for
 /// takeError().
@@ -84,14 +91,14 @@ public:
   void reset(BlockNumber Start, llvm::ArrayRef<SharedRange> Ranges = {});
 
   template <class T> T load(uint64_t Address) {
-    const Entry &E = ReadTable[slot(Address)];
+    const Entry<const uint8_t> &E = ReadTable[slot(Address)];
     if (LLVM_LIKELY((Address + sizeof(T) - 1) >> 12 == E.Page))
       return loadValue<T>(E.Bytes + (Address & 4095));
     return loadSlow<T>(Address);
   }
 
   template <class T> void store(uint64_t Address, const T &Value) {
-    const Entry &E = WriteTable[slot(Address)];
+    const Entry<uint8_t> &E = WriteTable[slot(Address)];
     if (LLVM_LIKELY((Address + sizeof(T) - 1) >> 12 == E.Page)) {
       uint64_t Offset = Address & 4095;
       storeValue(E.Bytes + Offset, Value);
@@ -130,11 +137,14 @@ public:
   void clearDirty();
 
   FrameNumber frameAt(uint64_t Address) const;
-  /// The frame, if replay has touched it; otherwise it is what the source says.
+  /// The frame, if it may differ from what the source says.
   const ReplayFrame *find(FrameNumber Number) const {
     return Frames.lookup(Number);
   }
-  size_t frameCount() const { return Frames.size(); }
+  /// Of memory that frames take, or took before the last reset.
+  size_t bytes() const {
+    return Slabs.size() * SlabFrames * sizeof(ReplayFrame);
+  }
   /// Where shared objects are mapped.
   llvm::ArrayRef<SharedRange> sharedRanges() const { return Shared; }
   /// Frames read that were never written by anybody.
@@ -142,9 +152,9 @@ public:
   llvm::Error takeError();
 
 private:
-  struct Entry {
+  template <class Byte> struct Entry {
     uint64_t Page = ~uint64_t(0);
-    uint8_t *Bytes = nullptr;
+    Byte *Bytes = nullptr;
   };
   static constexpr unsigned TableSize = 1024;
   static unsigned slot(uint64_t Address) {
@@ -165,8 +175,11 @@ private:
     return Value;
   }
 
+  const uint8_t *toRead(FrameNumber Number);
   ReplayFrame *frame(FrameNumber Number);
   ReplayFrame *newFrame(FrameNumber Number);
+  const uint8_t *lent(FrameNumber Number);
+  void giveBack(FrameNumber First, FrameNumber Last);
   ReplayFrame *frameForWrite(FrameNumber Number);
   void list(ReplayFrame *Frame);
   void zeroFrame(ReplayFrame *Frame);
@@ -176,11 +189,15 @@ private:
   bool readFrom(BlockNumber N, FrameNumber Number, uint8_t *Page);
   void flush();
 
-  Entry ReadTable[TableSize];
-  Entry WriteTable[TableSize];
+  Entry<const uint8_t> ReadTable[TableSize];
+  Entry<uint8_t> WriteTable[TableSize];
   PageSource &Source;
   BlockNumber Start;
   llvm::DenseMap<FrameNumber, ReplayFrame *> Frames;
+  /// The source's own, of frames that are not in Frames and have no fill.
+  llvm::DenseMap<FrameNumber, const uint8_t *> Lent;
+  static constexpr unsigned SlabFrames = 16;
+  std::vector<std::unique_ptr<ReplayFrame[]>> Slabs; ///< what Frames are in
   std::vector<ReplayFrame *> DirtyList;
   /// Of frames that are not in Frames: those that are know already.
   std::vector<FrameFill> Fills;

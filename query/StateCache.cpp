@@ -30,8 +30,7 @@ struct StateCursor::Engine {
   void makeCheckpoint();
   Error failed();
   uint64_t bytes() const {
-    return sizeof(*this) + Memory.frameCount() * sizeof(ReplayFrame) +
-           Exits * sizeof(void *);
+    return sizeof(*this) + Memory.bytes() + Exits * sizeof(void *);
   }
 
   HistoryPages Pages;
@@ -160,7 +159,7 @@ Error StateCursor::readFrame(FrameNumber Frame, uint8_t *Page) {
   const FrameFill *Fill = lastFill(E->Memory.dirtyFills(), Frame);
   Expected<bool> Existed =
       Fill ? E->History->readFilled(*Fill, Frame, Page)
-           : E->History->readFrame(Frame, E->Checkpoint, Page, /*Keep=*/false);
+           : E->History->readFrame(Frame, E->Checkpoint, Page);
   if (!Existed)
     return Existed.takeError();
   if (!*Existed)

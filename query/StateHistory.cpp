@@ -61,10 +61,13 @@ bool BlockHistory::addCheckpoint(size_t After, const BlockReplayer &Replayer,
   New->Position = Replayer.save();
   New->Shared = Memory.sharedRanges().vec();
   New->Fills = Memory.dirtyFills().vec();
-  for (const ReplayFrame *Frame : Memory.touchedDirtyFrames()) {
+  const ArrayRef<ReplayFrame *> Dirty = Memory.touchedDirtyFrames();
+  New->Pages.reset(new PageBytes[Dirty.size()]);
+  PageBytes *Next = New->Pages.get();
+  for (const ReplayFrame *Frame : Dirty) {
     Checkpoint::Change C;
-    C.Page = std::make_unique<PageBytes>();
-    std::memcpy(C.Page->data(), Frame->Bytes, PageSize);
+    C.Page = Next->data();
+    std::memcpy(Next++->data(), Frame->Bytes, PageSize);
     for (unsigned W = 0; W < GranuleWords; ++W) {
       C.Granules[W] = 0;
       for (unsigned I = 0; I < 64; ++I)
@@ -97,48 +100,79 @@ Expected<bool> BlockHistory::readFilled(const FrameFill &Fill,
   return true;
 }
 
+/// With the lock held.
+std::optional<const uint8_t *>
+BlockHistory::findPage(FrameNumber Frame, size_t I,
+                       const FrameFill *&Fill) const {
+  Fill = nullptr;
+  for (size_t C = I; C > 0; --C) {
+    auto It = Checkpoints[C]->Changes.find(Frame);
+    if (It != Checkpoints[C]->Changes.end())
+      return It->second.Page;
+    if ((Fill = lastFill(Checkpoints[C]->Fills, Frame)))
+      return std::nullopt;
+  }
+  auto It = Pages.find(Frame);
+  if (It == Pages.end())
+    return std::nullopt;
+  return It->second;
+}
+
 Expected<bool> BlockHistory::readFrame(FrameNumber Frame, size_t I,
-                                       uint8_t *Page, bool Keep) {
-  const FrameFill *Fill = nullptr;
+                                       uint8_t *Page) {
+  const FrameFill *Fill;
   {
     std::lock_guard<std::mutex> Guard(Lock);
-    for (size_t C = I; C > 0 && !Fill; --C) {
-      auto It = Checkpoints[C]->Changes.find(Frame);
-      if (It != Checkpoints[C]->Changes.end()) {
-        std::memcpy(Page, It->second.Page->data(), PageSize);
-        return true;
-      }
-      Fill = lastFill(Checkpoints[C]->Fills, Frame);
-    }
-    auto It = Pages.find(Frame);
-    if (!Fill && It != Pages.end()) {
-      if (It->second)
-        std::memcpy(Page, It->second->data(), PageSize);
-      return It->second != nullptr;
+    if (std::optional<const uint8_t *> Known = findPage(Frame, I, Fill)) {
+      if (*Known)
+        std::memcpy(Page, *Known, PageSize);
+      return *Known != nullptr;
     }
   }
   if (Fill)
     return readFilled(*Fill, Frame, Page);
-  TracePages Source(Reader);
-  Expected<bool> Existed = Source.readFrame(Frame, B.Number, Page);
-  if (!Existed || !Keep)
-    return Existed;
-  std::unique_ptr<PageBytes> Copy;
-  if (*Existed) {
-    Copy = std::make_unique<PageBytes>();
-    std::memcpy(Copy->data(), Page, PageSize);
+  return TracePages(Reader).readFrame(Frame, B.Number, Page);
+}
+
+Expected<const uint8_t *> BlockHistory::page(FrameNumber Frame, size_t I) {
+  const FrameFill *Fill;
+  PageBytes *Page;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (std::optional<const uint8_t *> Known = findPage(Frame, I, Fill))
+      return *Known;
+    if (Fill)
+      return nullptr;
+    // A place for it. If it was never written, or somebody else reads it too,
+    // the place is lost.
+    if (SlabUsed == SlabPages) {
+      Slabs.emplace_back(new PageBytes[SlabPages]);
+      SlabUsed = 0;
+      grow(SlabPages * PageCost);
+    }
+    Page = &Slabs.back()[SlabUsed++];
   }
+  Expected<bool> Existed =
+      TracePages(Reader).readFrame(Frame, B.Number, Page->data());
+  if (!Existed)
+    return Existed.takeError();
   std::lock_guard<std::mutex> Guard(Lock);
-  if (Pages.try_emplace(Frame, std::move(Copy)).second)
-    grow(*Existed ? PageCost : 48);
-  return Existed;
+  return Pages.try_emplace(Frame, *Existed ? Page->data() : nullptr)
+      .first->second;
 }
 
 Expected<bool> HistoryPages::readFrame(FrameNumber Frame, BlockNumber N,
                                        uint8_t *Page) {
   if (N != History->block().Number)
     return Fallback.readFrame(Frame, N, Page);
-  return History->readFrame(Frame, Start, Page, /*Keep=*/true);
+  return History->readFrame(Frame, Start, Page);
+}
+
+Expected<const uint8_t *> HistoryPages::lendFrame(FrameNumber Frame,
+                                                  BlockNumber N) {
+  if (N != History->block().Number)
+    return nullptr;
+  return History->page(Frame, Start);
 }
 
 void HistoryPages::visitFrames(FrameNumber First, FrameNumber Last,

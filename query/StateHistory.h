@@ -20,13 +20,14 @@ using PageBytes = std::array<uint8_t, PageSize>;
 /// memory since the checkpoint before it (or the start of the block).
 struct Checkpoint {
   struct Change {
-    std::unique_ptr<PageBytes> Page; ///< as it is now
+    const uint8_t *Page;             ///< as it is now
     uint64_t Granules[GranuleWords]; ///< written since
     bool Zeroed;                     ///< became zero since, before the writes
   };
   ReplayPosition Position;
   std::vector<FrameFill> Fills; ///< since; Changes came after them
   llvm::DenseMap<FrameNumber, Change> Changes;
+  std::unique_ptr<PageBytes[]> Pages; ///< of the changes
   std::vector<ReplayMemory::SharedRange> Shared;
 };
 
@@ -57,10 +58,12 @@ public:
   bool addCheckpoint(size_t After, const BlockReplayer &Replayer,
                      const ReplayMemory &Memory);
 
-  /// The frame at checkpoint I; false: never written. Keep: another replay will
-  /// probably want it too.
-  llvm::Expected<bool> readFrame(FrameNumber Frame, size_t I, uint8_t *Page,
-                                 bool Keep);
+  /// The frame at checkpoint I, read if need be and kept as long as this is:
+  /// another replay will probably want it too. Null: never written, or only
+  /// readFrame can tell.
+  llvm::Expected<const uint8_t *> page(FrameNumber Frame, size_t I);
+  /// The same into Page, without keeping it; false: never written.
+  llvm::Expected<bool> readFrame(FrameNumber Frame, size_t I, uint8_t *Page);
   /// A frame after a fill.
   llvm::Expected<bool> readFilled(const FrameFill &Fill, FrameNumber Frame,
                                   uint8_t *Page) const;
@@ -68,6 +71,10 @@ public:
   uint64_t bytes() const { return Bytes; }
 
 private:
+  /// A page that is here: null if it was never written, nothing if it has to be
+  /// read, after Fill if that is set.
+  std::optional<const uint8_t *> findPage(FrameNumber Frame, size_t I,
+                                          const FrameFill *&Fill) const;
   void grow(uint64_t By);
 
   const TraceReader &Reader;
@@ -78,7 +85,11 @@ private:
   std::vector<std::unique_ptr<const Checkpoint>> Checkpoints;
   bool Complete = false;
   /// At the start of the block; null: never written.
-  llvm::DenseMap<FrameNumber, std::unique_ptr<PageBytes>> Pages;
+  llvm::DenseMap<FrameNumber, const uint8_t *> Pages;
+  /// What those are in.
+  static constexpr size_t SlabPages = 16;
+  std::vector<std::unique_ptr<PageBytes[]>> Slabs;
+  size_t SlabUsed = SlabPages; ///< of the last slab
 };
 
 /// The memory of a block's replay that starts at one of its checkpoints.
@@ -91,6 +102,8 @@ public:
   }
   llvm::Expected<bool> readFrame(FrameNumber Frame, BlockNumber N,
                                  uint8_t *Page) override;
+  llvm::Expected<const uint8_t *> lendFrame(FrameNumber Frame,
+                                            BlockNumber N) override;
   void visitFrames(FrameNumber First, FrameNumber Last,
                    llvm::function_ref<void(FrameNumber)> Visit) override;
 

@@ -307,8 +307,7 @@ void RangeVerifier::startAfresh(BlockNumber N) {
 }
 
 bool RangeVerifier::keepsTooMuch() const {
-  return Memory.frameCount() * sizeof(ReplayFrame) + Deltas.bytes() >
-         S.BytesPerWorker;
+  return Memory.bytes() + Deltas.bytes() > S.BytesPerWorker;
 }
 
 void RangeVerifier::run() {

@@ -158,40 +158,53 @@ Expected<PageChunk> decodePageChunk(FrameNumber Frame, ArrayRef<uint8_t> Raw) {
   return C;
 }
 
-/// Applies the granules delta that R is at, behind its kind. What
-/// PageChunkReader and applyDelta do together, in a third of the time: a replay
-/// reads hundreds of pages, each through hundreds of deltas of a few granules.
-static void applyGranules(ByteReader &R, uint8_t *Page) {
-  uint64_t Granules[GranuleWords];
-  unsigned Count = 0;
-  const uint8_t Words = R.u8();
-  for (unsigned Bits = Words, W = 0; Bits; Bits &= Bits - 1, ++W) {
-    Granules[W] = R.u64();
-    Count += popcount(Granules[W]);
-  }
-  const uint8_t *Mask = R.bytes(Count).data();
-  const ArrayRef<uint8_t> Rest = R.rest();
-  if (R.failed())
-    return;
-  const uint8_t *In = Rest.begin();
-  // Near the end of the chunk there may be less to read than a shuffle takes.
-  const bool Room = Rest.size() >= size_t(Count) * GranuleSize;
-  for (unsigned Bits = Words, W = 0; Bits; Bits &= Bits - 1, ++W) {
-    uint8_t *Stretch = Page + countr_zero(Bits) * 64 * GranuleSize;
-    for (uint64_t Left = Granules[W]; Left; Left &= Left - 1, ++Mask) {
+/// Puts a delta's bytes in their places, a granule after the other, and returns
+/// what is behind them; null if there are not enough. Spread reads 8 bytes for
+/// each granule, however few it has.
+template <bool Spread>
+static const uint8_t *putGranules(const uint8_t *Words, unsigned WordBits,
+                                  const uint8_t *Mask, const uint8_t *In,
+                                  const uint8_t *End, uint8_t *Page) {
+  for (; WordBits; WordBits &= WordBits - 1, Words += 8) {
+    uint8_t *Stretch = Page + countr_zero(WordBits) * 64 * GranuleSize;
+    for (uint64_t Left = support::endian::read64le(Words); Left;
+         Left &= Left - 1, ++Mask) {
       uint8_t *To = Stretch + countr_zero(Left) * GranuleSize;
       const unsigned Bytes = popcount(*Mask);
-      if (LLVM_LIKELY(Room)) {
+      if (Spread) {
         spreadBytes(In, *Mask, To);
       } else {
-        if (size_t(Rest.end() - In) < Bytes)
-          return R.fail();
+        if (size_t(End - In) < Bytes)
+          return nullptr;
         putBytes(In, *Mask, To);
       }
       In += Bytes;
     }
   }
-  static_cast<void>(R.bytes(In - Rest.begin()));
+  return In;
+}
+
+/// Applies the granules delta at P, behind its kind, and returns what is behind
+/// it; null if it is damaged. What PageChunkReader and applyDelta do together,
+/// in a quarter of the time: a replay reads hundreds of pages, each through a
+/// hundred deltas of a granule or two.
+static const uint8_t *applyGranules(const uint8_t *P, const uint8_t *End,
+                                    uint8_t *Page) {
+  if (P == End)
+    return nullptr;
+  const unsigned WordBits = *P++;
+  const uint8_t *const Words = P;
+  if (size_t(End - P) < size_t(popcount(WordBits)) * 8)
+    return nullptr;
+  unsigned Count = 0;
+  for (unsigned Bits = WordBits; Bits; Bits &= Bits - 1, P += 8)
+    Count += popcount(support::endian::read64le(P));
+  // Near the end of the chunk there may be less to read than a shuffle takes.
+  if (LLVM_LIKELY(size_t(End - P) >= Count * (1 + GranuleSize)))
+    return putGranules<true>(Words, WordBits, P, P + Count, End, Page);
+  if (size_t(End - P) < Count)
+    return nullptr;
+  return putGranules<false>(Words, WordBits, P, P + Count, End, Page);
 }
 
 bool continuesChunk(ArrayRef<uint8_t> Raw) {
@@ -212,9 +225,14 @@ Error readPage(ArrayRef<uint8_t> Raw, BlockNumber N, uint8_t *Page) {
     if (Block >= N)
       break;
     switch (R.u8()) {
-    case GranulesDelta:
-      applyGranules(R, Page);
+    case GranulesDelta: {
+      const ArrayRef<uint8_t> Rest = R.rest();
+      if (const uint8_t *Next = applyGranules(Rest.begin(), Rest.end(), Page))
+        R = ByteReader({Next, Rest.end()});
+      else
+        R.fail();
       break;
+    }
     case ZeroDelta:
       std::memset(Page, 0, PageSize);
       break;

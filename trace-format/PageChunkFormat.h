@@ -50,6 +50,10 @@ public:
   void addGranules(BlockNumber Block, const Written &W);
 
   size_t size() const { return Body.size(); }
+  /// The size without an image.
+  size_t deltaBytes() const {
+    return Body.size() - (Base == ImageBase ? PageSize : 0);
+  }
   size_t capacity() const { return Body.capacity(); }
   FrameNumber frame() const { return Frame; }
   BlockNumber first() const { return First; }
@@ -91,8 +95,8 @@ private:
 /// Decodes a pages piece.
 llvm::Expected<PageChunk> decodePageChunk(FrameNumber Frame,
                                           llvm::ArrayRef<uint8_t> Raw);
-/// Brings Page to the start of block N, by a chunk that begins before it. If the
-/// chunk continues another, Page must be as that one leaves it.
+/// Brings Page to the start of block N, by a chunk that begins before it. If
+/// the chunk continues another, Page must be as that one leaves it.
 llvm::Error readPage(llvm::ArrayRef<uint8_t> Raw, BlockNumber N, uint8_t *Page);
 /// Whether a pages piece continues the chunk before it.
 bool continuesChunk(llvm::ArrayRef<uint8_t> Raw);

@@ -77,14 +77,20 @@ Error Piece::check() const {
   return Error::success();
 }
 
-Expected<std::unique_ptr<uint8_t[]>> Piece::read() const {
+Error Piece::readInto(uint8_t *Raw) const {
   if (Error E = check())
     return E;
-  // make_unique would clear what is about to be overwritten.
-  std::unique_ptr<uint8_t[]> Raw(new uint8_t[RawSize ? RawSize : 1]);
-  if (Error E = decompress(Compression, Stored, Raw.get(), RawSize))
+  if (Error E = decompress(Compression, Stored, Raw, RawSize))
     return createStringError("at offset %" PRIu64 ": %s", Offset,
                              toString(std::move(E)).c_str());
+  return Error::success();
+}
+
+Expected<std::unique_ptr<uint8_t[]>> Piece::read() const {
+  // make_unique would clear what is about to be overwritten.
+  std::unique_ptr<uint8_t[]> Raw(new uint8_t[RawSize ? RawSize : 1]);
+  if (Error E = readInto(Raw.get()))
+    return E;
   return Raw;
 }
 
@@ -141,8 +147,9 @@ Error checkFileHeader(ArrayRef<uint8_t> File, StringRef Path) {
 
 StringRef pieceTypeName(PieceType Type) {
   static constexpr const char *Names[] = {
-      "unknown",    "run", "definitions", "block",       "pages",     "timeline",
-      "checkpoint", "end", "directory",   "activations", "executions"};
+      "unknown",   "run",         "definitions", "block",
+      "pages",     "timeline",    "checkpoint",  "end",
+      "directory", "activations", "executions"};
   return unsigned(Type) < PieceTypeCount ? Names[unsigned(Type)] : Names[0];
 }
 

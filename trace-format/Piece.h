@@ -37,6 +37,8 @@ struct Piece {
   llvm::Error check() const;
   /// The payload, decompressed, after check().
   llvm::Expected<std::unique_ptr<uint8_t[]>> read() const;
+  /// The same into RawSize bytes that somebody has.
+  llvm::Error readInto(uint8_t *Raw) const;
 };
 
 /// Writes the 32 bytes of a piece's header, checksum included, to \p Out.

@@ -99,6 +99,8 @@ struct TraceReader::Impl {
   Error addDefinitions(ArrayRef<uint8_t> Raw);
   Error addTimeline(ArrayRef<uint8_t> Raw);
   Error findCalls();
+  /// The piece there, which should be this one.
+  Expected<Piece> pieceAt(uint64_t Offset, PieceType Type, uint64_t Key) const;
   Expected<std::unique_ptr<uint8_t[]>>
   readRaw(uint64_t Offset, PieceType Type, uint64_t Key, uint64_t &Size) const;
   Expected<std::shared_ptr<const std::vector<ActivationRecord>>>
@@ -493,26 +495,44 @@ Error TraceReader::readFrame(FrameNumber Frame, BlockNumber N,
     std::memset(Page, 0, PageSize);
     return Error::success();
   }
-  // Back to a chunk that has a base, then forward.
-  SmallVector<std::shared_ptr<const RawChunk>, 8> Chain;
+  // Back to a chunk that has a base, then forward. What is decompressed here is
+  // not kept: a replay reads hundreds of pages, most of them once, and memory
+  // that is used again and again is in the processor's caches.
+  static thread_local SmallVector<uint8_t, 0> Scratch;
+  struct Link {
+    std::shared_ptr<const RawChunk> Known; ///< or null, and in Scratch:
+    size_t Offset, Size;
+    ArrayRef<uint8_t> bytes() const {
+      return Known ? Known->Bytes : ArrayRef(Scratch).slice(Offset, Size);
+    }
+  };
+  SmallVector<Link, 8> Chain;
+  Scratch.clear();
   do {
     if (It == Chunks.begin())
       return createStringError(
           "the history of frame 0x%" PRIx64 " has no beginning", Frame);
-    auto Raw = I->chunkOf(*--It);
-    if (!Raw)
-      return Raw.takeError();
-    Chain.push_back(std::move(*Raw));
-  } while (continuesChunk(Chain.back()->Bytes));
-  for (const auto &Raw : llvm::reverse(Chain))
-    if (Error E = readPage(Raw->Bytes, N, Page))
+    --It;
+    Link L = {I->ChunkCache.find(It->Offset), Scratch.size(), 0};
+    if (!L.Known) {
+      Expected<Piece> P = I->pieceAt(It->Offset, PieceType::Pages, Frame);
+      if (!P)
+        return P.takeError();
+      L.Size = P->RawSize;
+      Scratch.resize_for_overwrite(L.Offset + L.Size);
+      if (Error E = P->readInto(Scratch.data() + L.Offset))
+        return E;
+    }
+    Chain.push_back(std::move(L));
+  } while (continuesChunk(Chain.back().bytes()));
+  for (const Link &L : llvm::reverse(Chain))
+    if (Error E = readPage(L.bytes(), N, Page))
       return E;
   return Error::success();
 }
 
-Expected<std::unique_ptr<uint8_t[]>>
-TraceReader::Impl::readRaw(uint64_t Offset, PieceType Type, uint64_t Key,
-                           uint64_t &Size) const {
+Expected<Piece> TraceReader::Impl::pieceAt(uint64_t Offset, PieceType Type,
+                                           uint64_t Key) const {
   Expected<Piece> P = Piece::at(File, Offset);
   if (!P)
     return P.takeError();
@@ -520,6 +540,15 @@ TraceReader::Impl::readRaw(uint64_t Offset, PieceType Type, uint64_t Key,
     return createStringError("at offset %" PRIu64
                              ": not the %s the directory says",
                              Offset, pieceTypeName(Type).data());
+  return P;
+}
+
+Expected<std::unique_ptr<uint8_t[]>>
+TraceReader::Impl::readRaw(uint64_t Offset, PieceType Type, uint64_t Key,
+                           uint64_t &Size) const {
+  Expected<Piece> P = pieceAt(Offset, Type, Key);
+  if (!P)
+    return P.takeError();
   Size = P->RawSize;
   return P->read();
 }

@@ -2,6 +2,7 @@
 
 #include "query/ReplayMemory.h"
 #include "gtest/gtest.h"
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -10,8 +11,12 @@ using namespace llvm;
 
 namespace {
 
-/// Frames by number; those of odd blocks have another first byte.
+/// Frames by number; those of odd blocks have another first byte. It may keep
+/// what it gave, and lend it.
 struct Frames : PageSource {
+  bool Lends = false;
+  std::map<std::pair<FrameNumber, BlockNumber>, std::array<uint8_t, PageSize>>
+      Kept;
   std::map<FrameNumber, uint8_t> Fill;
   std::map<FrameNumber, unsigned> Reads;
   bool Broken = false;
@@ -27,6 +32,22 @@ struct Frames : PageSource {
     Page[0] = uint8_t(N);
     return true;
   }
+  Expected<const uint8_t *> lendFrame(FrameNumber Frame,
+                                      BlockNumber N) override {
+    if (!Lends)
+      return nullptr;
+    auto [It, New] = Kept.try_emplace({Frame, N});
+    if (New) {
+      Expected<bool> Existed = readFrame(Frame, N, It->second.data());
+      if (!Existed || !*Existed)
+        Kept.erase(It);
+      if (!Existed)
+        return Existed.takeError();
+      if (!*Existed)
+        return nullptr;
+    }
+    return It->second.data();
+  }
   void visitFrames(FrameNumber First, FrameNumber Last,
                    function_ref<void(FrameNumber)> Visit) override {
     for (auto &[Frame, Byte] : Fill)
@@ -35,9 +56,12 @@ struct Frames : PageSource {
   }
 };
 
-class ReplayMemoryTest : public testing::Test {
+/// With a source that lends, or does not.
+class ReplayMemoryTest : public testing::TestWithParam<bool> {
 protected:
-  ReplayMemoryTest() : Memory(new ReplayMemory(Source, 4)) {}
+  ReplayMemoryTest() : Memory(new ReplayMemory(Source, 4)) {
+    Source.Lends = GetParam();
+  }
   const ReplayFrame *dirty(FrameNumber Number) {
     for (const ReplayFrame *F : Memory->dirtyFrames())
       if (F->Number == Number)
@@ -63,7 +87,7 @@ protected:
   std::unique_ptr<ReplayMemory> Memory;
 };
 
-TEST_F(ReplayMemoryTest, FetchesAFrameOnce) {
+TEST_P(ReplayMemoryTest, FetchesAFrameOnce) {
   Source.Fill[0x10] = 0xab;
   EXPECT_EQ(Memory->load<uint8_t>(0x10000), 4u);
   EXPECT_EQ(Memory->load<uint64_t>(0x10008), 0xababababababababu);
@@ -74,7 +98,7 @@ TEST_F(ReplayMemoryTest, FetchesAFrameOnce) {
   EXPECT_EQ(Memory->absentFrames(), 1u);
 }
 
-TEST_F(ReplayMemoryTest, MarksEveryGranuleAStoreTouches) {
+TEST_P(ReplayMemoryTest, MarksEveryGranuleAStoreTouches) {
   for (bool Warm : {false, true}) {
     if (Warm)
       Memory->store<uint8_t>(0x10fff, 0); // the fast path from here on
@@ -96,7 +120,7 @@ TEST_F(ReplayMemoryTest, MarksEveryGranuleAStoreTouches) {
   EXPECT_EQ(granules(0x10), 1u);
 }
 
-TEST_F(ReplayMemoryTest, SharedObjectsAreOneImage) {
+TEST_P(ReplayMemoryTest, SharedObjectsAreOneImage) {
   Memory->store<uint64_t>(0x10000, 1);
   Memory->map(mapping(0x10000, 0x2000, CH_MAP_SHARED, 3, 0x5000));
   Memory->map(mapping(0x80000, 0x1000, CH_MAP_SHARED, 3, 0x6000));
@@ -115,7 +139,7 @@ TEST_F(ReplayMemoryTest, SharedObjectsAreOneImage) {
   EXPECT_EQ(Memory->frameAt(0x10000), 0x10u);
 }
 
-TEST_F(ReplayMemoryTest, MappingMakesPrivatePagesZero) {
+TEST_P(ReplayMemoryTest, MappingMakesPrivatePagesZero) {
   Source.Fill[0x20] = 1;
   Source.Fill[0x21] = 1;
   Source.Fill[0x22] = 1;
@@ -136,7 +160,7 @@ TEST_F(ReplayMemoryTest, MappingMakesPrivatePagesZero) {
   EXPECT_EQ(Memory->load<uint64_t>(0x20010), 6u);
 }
 
-TEST_F(ReplayMemoryTest, ZeroesPartsAsWritesAndPagesAsWholes) {
+TEST_P(ReplayMemoryTest, ZeroesPartsAsWritesAndPagesAsWholes) {
   Source.Fill[0x30] = Source.Fill[0x31] = Source.Fill[0x32] = 9;
   Memory->zero(0x30ff0, 0x1020);
   EXPECT_EQ(granules(0x30), 2u);
@@ -150,7 +174,7 @@ TEST_F(ReplayMemoryTest, ZeroesPartsAsWritesAndPagesAsWholes) {
   EXPECT_EQ(Memory->load<uint64_t>(0x32010), 0x0909090909090909u);
 }
 
-TEST_F(ReplayMemoryTest, TakesBytesByReferenceFromTheEndOfTheBlock) {
+TEST_P(ReplayMemoryTest, TakesBytesByReferenceFromTheEndOfTheBlock) {
   Source.Fill[0x40] = 3;
   Memory->writeByReference(0x40000, 0x1000, 8);
   EXPECT_EQ(Memory->load<uint8_t>(0x40000), 9u); // block 9's start
@@ -158,7 +182,7 @@ TEST_F(ReplayMemoryTest, TakesBytesByReferenceFromTheEndOfTheBlock) {
   EXPECT_EQ(granules(0x40), 512u);
 }
 
-TEST_F(ReplayMemoryTest, FillsFramesWhenTheyAreTouched) {
+TEST_P(ReplayMemoryTest, FillsFramesWhenTheyAreTouched) {
   for (FrameNumber N = 0x40; N < 0x80; ++N)
     Source.Fill[N] = 3;
   Memory->store<uint8_t>(0x41000, 1); // there already: filled at once
@@ -183,7 +207,7 @@ TEST_F(ReplayMemoryTest, FillsFramesWhenTheyAreTouched) {
   EXPECT_TRUE(dirty(0x60)->Zeroed);
 }
 
-TEST_F(ReplayMemoryTest, TheLastFillCounts) {
+TEST_P(ReplayMemoryTest, TheLastFillCounts) {
   Source.Fill[0x40] = Source.Fill[0x41] = Source.Fill[0x42] = 3;
   Memory->writeByReference(0x40000, 0x3000, 8);
   Memory->unmap(0x41000, 0x1000);
@@ -198,18 +222,55 @@ TEST_F(ReplayMemoryTest, TheLastFillCounts) {
   EXPECT_EQ(Memory->load<uint8_t>(0x41000), 6u);
 }
 
-TEST_F(ReplayMemoryTest, FramesThatNobodyWroteAreAbsentInNewMappingsToo) {
+TEST_P(ReplayMemoryTest, FramesThatNobodyWroteAreAbsentInNewMappingsToo) {
   Memory->map(mapping(0x50000, 0x2000, 0));
   EXPECT_EQ(Memory->load<uint8_t>(0x50000), 0u);
   EXPECT_EQ(Memory->absentFrames(), 1u);
   EXPECT_TRUE(Memory->dirtyFrames().empty());
 }
 
-TEST_F(ReplayMemoryTest, KeepsTheFirstError) {
+TEST_P(ReplayMemoryTest, KeepsTheFirstError) {
   Source.Broken = true;
   EXPECT_EQ(Memory->load<uint64_t>(0x50000), 0u);
   EXPECT_EQ(toString(Memory->takeError()), "the piece at 1234 is damaged");
   EXPECT_FALSE(Memory->takeError());
 }
+
+TEST_P(ReplayMemoryTest, WhatWasLentStaysAsItIs) {
+  for (FrameNumber N = 0x60; N < 0x64; ++N)
+    Source.Fill[N] = 7;
+  for (uint64_t Address = 0x60000; Address < 0x64000; Address += 0x1000)
+    EXPECT_EQ(Memory->load<uint8_t>(Address + 8), 7u);
+  Memory->store<uint8_t>(0x60008, 1);
+  EXPECT_EQ(Memory->load<uint16_t>(0x60008), 0x0701u);
+  Memory->unmap(0x61000, 0x1000);
+  EXPECT_EQ(Memory->load<uint8_t>(0x61008), 0u);
+  Memory->writeByReference(0x62000, 0x1000, 8);
+  EXPECT_EQ(Memory->load<uint8_t>(0x62000), 9u);
+  EXPECT_EQ(granules(0x60), 1u);
+  EXPECT_EQ(granules(0x62), 512u);
+  ASSERT_TRUE(dirty(0x61));
+  EXPECT_TRUE(dirty(0x61)->Zeroed);
+  EXPECT_FALSE(dirty(0x63)); // only read
+  for (const auto &[Key, Page] : Source.Kept)
+    EXPECT_EQ(Page[8], 7u);
+  Memory->reset(4);
+  EXPECT_EQ(Memory->load<uint8_t>(0x60008), 7u);
+  EXPECT_EQ(Memory->load<uint8_t>(0x61008), 7u);
+}
+
+TEST_P(ReplayMemoryTest, AWriteIsSeenWhereverAnObjectIsMapped) {
+  const FrameNumber Frame = SharedFrames + (uint64_t(3) << 36);
+  Source.Fill[Frame] = 5;
+  Memory->map(mapping(0x10000, 0x1000, CH_MAP_SHARED, 3));
+  Memory->map(mapping(0x80000, 0x1000, CH_MAP_SHARED, 3));
+  EXPECT_EQ(Memory->load<uint8_t>(0x10008), 5u);
+  EXPECT_EQ(Memory->load<uint8_t>(0x80008), 5u);
+  Memory->store<uint8_t>(0x10008, 6);
+  EXPECT_EQ(Memory->load<uint8_t>(0x80008), 6u);
+  EXPECT_EQ(Memory->load<uint8_t>(0x10008), 6u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sources, ReplayMemoryTest, testing::Bool());
 
 } // namespace

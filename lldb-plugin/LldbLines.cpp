@@ -30,6 +30,34 @@ uint32_t LldbLines::fileNumber(lldb::SBFileSpec File) {
   return Files.try_emplace(Path, Files.size() + 1).first->second;
 }
 
+/// Without the type that the names of templates begin with, and the parameters:
+/// what LLDB matches when it decides where to step into.
+static StringRef bareName(StringRef Name) {
+  unsigned Depth = 0;
+  size_t Start = 0, End = Name.size();
+  for (size_t I = 0; I < Name.size(); ++I) {
+    if (Name.substr(I).starts_with("operator"))
+      break; // what follows may have any of these
+    char C = Name[I];
+    if (C == '(' && !Depth && I > Start &&
+        !Name.substr(I).starts_with("(anonymous")) {
+      End = I;
+      break;
+    }
+    if (C == '<' || C == '(' || C == '{')
+      ++Depth;
+    else if ((C == '>' || C == ')' || C == '}') && Depth)
+      --Depth;
+    else if (C == ' ' && !Depth)
+      Start = I + 1;
+  }
+  return Name.slice(Start, End);
+}
+
+bool LldbLines::isAvoided(const char *Name) {
+  return Avoided && Name && Avoided->match(bareName(Name));
+}
+
 CodePlace LldbLines::find(uint64_t Pc) {
   CodePlace Place;
   lldb::SBAddress Address = Target.ResolveLoadAddress(Pc);
@@ -45,6 +73,7 @@ CodePlace LldbLines::find(uint64_t Pc) {
   if (!Function.IsValid() || !Entry.IsValid())
     return Place;
 
+  Place.RowStart = Entry.GetStartAddress() == Address;
   // From the inside out: a scope's line is its own, then that of the call of
   // what is inlined in it.
   CodePlace::Scope Inner;
@@ -58,19 +87,22 @@ CodePlace LldbLines::find(uint64_t Pc) {
                    ? Block.GetParent()
                    : Block.GetParent().GetContainingInlinedBlock()) {
     Inner.Start = Block.GetRangeStartAddress(0).GetLoadAddress(Target);
+    Inner.Begins = Block.GetRangeStartAddress(
+                       Block.GetRangeIndexForBlockAddress(Address)) == Address;
+    Inner.Avoided = isAvoided(Block.GetInlinedName());
     Place.Scopes.push_back(Inner);
     Inner.File = fileNumber(Block.GetInlinedCallSiteFile());
     Inner.Line = Block.GetInlinedCallSiteLine();
   }
   uint64_t Start = Function.GetStartAddress().GetLoadAddress(Target);
   Inner.Start = Start;
+  Inner.Begins = false;
+  Inner.Avoided = isAvoided(Function.GetName());
   Place.Scopes.push_back(Inner);
   std::reverse(Place.Scopes.begin(), Place.Scopes.end());
 
   Place.Prologue =
       Place.Scopes.size() == 1 && Pc - Start < Function.GetPrologueByteSize();
-  if (const char *Name = Function.GetName(); Avoided && Name)
-    Place.Avoided = Avoided->match(Name);
   return Place;
 }
 

@@ -24,6 +24,7 @@ public:
 
 private:
   CodePlace find(uint64_t Pc);
+  bool isAvoided(const char *Function);
   uint32_t fileNumber(lldb::SBFileSpec File);
 
   lldb::SBTarget Target;

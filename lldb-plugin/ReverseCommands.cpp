@@ -36,6 +36,11 @@ static size_t scopesOf(lldb::SBThread Thread, uint32_t Frame) {
   return Scopes;
 }
 
+/// Not inlined, and not made up by LLDB for a function that ended by a jump.
+static bool isActivation(lldb::SBFrame Frame) {
+  return !Frame.IsInlined() && !Frame.IsArtificial();
+}
+
 static Expected<Start> startOf(CommandCall &Call, const LoadedTrace &Loaded) {
   lldb::SBProcess Process = Loaded.process();
   Start From;
@@ -154,8 +159,8 @@ repeat(const Start &From, uint64_t Count,
 static Error reverseStep(CommandCall &Call) {
   return step(Call, "reverse step in",
               [](SourceStep &Steps, const Start &From, uint64_t Count) {
-                return repeat(From, Count, [&](Position At, size_t) {
-                  return Steps.into(At);
+                return repeat(From, Count, [&](Position At, size_t Hidden) {
+                  return Steps.into(At, Hidden);
                 });
               });
 }
@@ -180,7 +185,10 @@ static Error reverseFinish(CommandCall &Call) {
             Thread.GetSelectedFrame().GetFrameID() + uint32_t(Count) - 1;
         size_t Concrete = 0;
         for (uint32_t I = 0; I < Selected; ++I)
-          Concrete += !Thread.GetFrameAtIndex(I).IsInlined();
+          Concrete += isActivation(Thread.GetFrameAtIndex(I));
+        // What ended by a jump belongs to what it jumped to.
+        if (Concrete && Thread.GetFrameAtIndex(Selected).IsArtificial())
+          --Concrete;
         Expected<std::shared_ptr<LoadedTrace>> L = Call.loaded();
         if (!L)
           return L.takeError();

@@ -170,7 +170,7 @@ namespace {
 class Run {
 public:
   Run(ArrayRef<CodePlace::Scope> Scopes) : Scopes(Scopes) {}
-  size_t scopes() const { return Scopes.size(); }
+  ArrayRef<CodePlace::Scope> scopes() const { return Scopes; }
   bool has(const CodePlace &Place) const {
     if (Place.Scopes.size() < Scopes.size())
       return false;
@@ -201,7 +201,7 @@ SourceStep::Arrival SourceStep::arrival(Timestamp Time, uint64_t Pc,
                                         size_t Scopes) {
   ArrayRef<CodePlace::Scope> There = Lines.at(Pc).Scopes;
   size_t Shown = There.size();
-  while (Shown > Scopes && There[Shown - 1].Start == Pc)
+  while (Shown > Scopes && There[Shown - 1].Begins)
     --Shown;
   return {Time, There.size() - Shown};
 }
@@ -227,6 +227,47 @@ Expected<const CodePlace *> SourceStep::begunIn(const Activation &A) {
   return &Lines.at(It->second);
 }
 
+static bool hasLine(const CodePlace &Place, bool LinkerToo) {
+  return Place.hasLine() && (!Place.Linker || LinkerToo);
+}
+
+/// Of calls that were left at once, innermost first, where it began: the
+/// innermost one with lines. A debugger does not step into handlers of signals.
+Expected<std::optional<size_t>>
+SourceStep::lastWithLines(ArrayRef<Activation> Called, bool LinkerToo) {
+  auto IsWanted = [&](const CodePlace &Place) {
+    return hasLine(Place, LinkerToo) && !Place.Scopes.front().Avoided;
+  };
+  if (any_of(Called, [](const Activation &A) { return A.Signal; }))
+    return std::nullopt;
+  for (size_t I = 0; I < Called.size(); ++I)
+    if (IsWanted(Lines.at(Called[I].Pc)))
+      return I;
+  // Code without lines may also run where a function with lines was, after a
+  // jump, and at last where an exception leaves it: those are in it.
+  for (size_t I = 0; I < Called.size(); ++I) {
+    Expected<const CodePlace *> Begun = begunIn(Called[I]);
+    if (!Begun)
+      return Begun.takeError();
+    if (IsWanted(**Begun))
+      return I;
+  }
+  return std::nullopt;
+}
+
+/// A debugger that steps from From to To, which is of another line of the same
+/// file, does not stop there: it jumps into the middle of a row.
+Expected<bool> SourceStep::goesOn(Walk &W, const Execution &From,
+                                  const Execution &To) {
+  if (Lines.at(To.Pc).RowStart)
+    return false;
+  // A longjmp, say, is no jump from the one to the other.
+  Expected<std::optional<Execution>> Before = W.instructionBefore(To.Time);
+  if (!Before)
+    return Before.takeError();
+  return *Before && (*Before)->Time == From.Time;
+}
+
 SourceStep::Destination SourceStep::line(Position From, size_t Hidden,
                                          bool Into) {
   Expected<Registers> R = T.registers(From.Thread, From.Time);
@@ -243,18 +284,47 @@ SourceStep::Destination SourceStep::line(Position From, size_t Hidden,
   // Where there are no lines, as a debugger does there: by instructions.
   const bool ByInstruction = !Place.hasLine();
   auto HasLine = [&](const CodePlace &There) {
-    return There.hasLine() && (!There.Linker || Place.Linker);
+    return hasLine(There, Place.Linker);
   };
   Walk W(T, From.Thread, Into, Cancel);
   W.enter(Here->front(), From.Time);
   std::optional<Run> Line;
   auto Arrived = [&] {
-    return arrival(Line->Start.Time, Line->Start.Pc, Line->scopes());
+    return arrival(Line->Start.Time, Line->Start.Pc, Line->scopes().size());
   };
+  // Not deeper into inlined functions than we are, unless asked to; in another
+  // function, which ended by a jump to this one, whatever it is.
+  auto DepthOf = [&](const CodePlace &There) {
+    ArrayRef<CodePlace::Scope> Scopes = There.Scopes;
+    size_t Depth = commonScopes(Into && Line ? Line->scopes() : Base, Scopes);
+    if (!Depth)
+      Depth = Into ? 1 : Scopes.size();
+    while (Into && Depth < Scopes.size() && !Scopes[Depth].Avoided)
+      ++Depth;
+    return Depth;
+  };
+  auto BeginLine = [&](const CodePlace &There) {
+    Line.emplace(ArrayRef(There.Scopes).take_front(DepthOf(There)));
+  };
+  bool AtInlined = Base.size() > 1 && Base.back().Begins;
   while (true) {
     Expected<Walk::Found> F = W.previous();
     if (!F)
       return F.takeError();
+    if (AtInlined) {
+      AtInlined = false;
+      const CodePlace &Before = Lines.at(F->What == Walk::Kind::Own ? F->Last.Pc
+                                         : F->What == Walk::Kind::Callee
+                                             ? F->Stack[F->Index - 1].CallSite
+                                             : 0);
+      // Not if the way here was a loop in it.
+      if (commonScopes(Base, Before.Scopes) < Base.size()) {
+        Base = Base.drop_back();
+        // Nothing of the line of its call came before it: we are there.
+        if (!Run(Base).has(Before))
+          return Arrival{From.Time, Hidden + 1};
+      }
+    }
     switch (F->What) {
     case Walk::Kind::None:
       return Line ? std::optional(Arrived()) : std::nullopt;
@@ -267,52 +337,40 @@ SourceStep::Destination SourceStep::line(Position From, size_t Hidden,
       // call.
       if (!HasLine(There) || There.Prologue)
         break;
-      if (!Line) {
-        // Not deeper into inlined functions than we are, unless asked to; in
-        // another function, which ended by a jump to this one, whatever it is.
-        size_t Depth = Into ? 0 : commonScopes(Base, There.Scopes);
-        Line.emplace(ArrayRef(There.Scopes)
-                         .take_front(Depth ? Depth : There.Scopes.size()));
+      if (!Line || (Into && Line->has(There) &&
+                    DepthOf(There) > Line->scopes().size())) {
+        BeginLine(There);
       } else if (!Line->has(There)) {
-        return Arrived();
+        Expected<bool> GoesOn = goesOn(W, F->Last, Line->Start);
+        if (!GoesOn)
+          return GoesOn.takeError();
+        const uint32_t File = Line->scopes().back().File;
+        const Arrival Middle = Arrived();
+        BeginLine(There);
+        if (!*GoesOn || Line->scopes().back().File != File)
+          return Middle;
       }
       Line->Start = F->Last;
       break;
     }
 
     case Walk::Kind::Callee: {
-      // Of what was left at once (by an exception, say), the innermost with
-      // lines is where it began. A debugger does not step into handlers of
-      // signals.
       auto Called = ArrayRef(F->Stack).take_front(F->Index);
-      auto IsWanted = [&](const CodePlace &There) {
-        return HasLine(There) && !There.Avoided;
-      };
-      auto Last = find_if(Called, [&](const Activation &A) {
-        return IsWanted(Lines.at(A.Pc));
-      });
-      bool Signal =
-          any_of(Called, [](const Activation &A) { return A.Signal; });
-      // Code without lines may also run where a function with lines was, after
-      // a jump, and at last where an exception leaves it: those are in it.
-      for (auto A = Called.begin();
-           Into && !Signal && Last == Called.end() && A != Called.end(); ++A) {
-        Expected<const CodePlace *> Begun = begunIn(*A);
-        if (!Begun)
-          return Begun.takeError();
-        if (IsWanted(**Begun)) {
-          Last = A;
-          break;
-        }
-      }
-      // A call of the line before.
-      if (Line && Called.back().CallSite) {
-        const CodePlace &Call = Lines.at(Called.back().CallSite);
-        if (HasLine(Call) && !Line->has(Call))
+      bool Enter = Into;
+      if (const CodePlace &Call = Lines.at(Called.back().CallSite);
+          HasLine(Call)) {
+        // A call of the line before.
+        if (Line && !Line->has(Call))
           return Arrived();
+        // What an inlined function called that is not entered is not either.
+        Enter = Enter && DepthOf(Call) == Call.Scopes.size();
       }
-      if (Into && !Signal && Last != Called.end()) {
-        W.enter(*F, Last - Called.begin());
+      std::optional<size_t> Last;
+      if (Enter)
+        if (Error E = lastWithLines(Called, Place.Linker).moveInto(Last))
+          return E;
+      if (Last) {
+        W.enter(*F, *Last);
         Line.reset();
       } else {
         W.skip(*F);
@@ -340,8 +398,8 @@ SourceStep::Destination SourceStep::over(Position From, size_t Hidden) {
   return line(From, Hidden, /*Into=*/false);
 }
 
-SourceStep::Destination SourceStep::into(Position From) {
-  return line(From, 0, /*Into=*/true);
+SourceStep::Destination SourceStep::into(Position From, size_t Hidden) {
+  return line(From, Hidden, /*Into=*/true);
 }
 
 SourceStep::Destination SourceStep::out(Position From, size_t Index,
@@ -375,7 +433,9 @@ SourceStep::Destination SourceStep::out(Position From, size_t Index,
     }
     if (Start)
       return arrival(Start->Time, Start->Pc, Scopes - 1);
-    // We stand at its start already: out of what it is inlined into.
+    // We stand at its start already.
+    if (!Index && Base.back().Begins)
+      return arrival(From.Time, Left.Pc, Scopes - 1);
     return out(From, Index, Scopes - 1);
   }
   Expected<std::optional<Execution>> Call = W.instructionBefore(Left.Entry);

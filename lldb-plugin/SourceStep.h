@@ -8,7 +8,8 @@
 /// step forward goes from the start of one run to the start of the next; a step
 /// backward goes to the start of the run that the instruction before now is in.
 /// So each undoes the other, and from the middle of a line the way back is to
-/// its beginning.
+/// its beginning. Where an inlined function begins there are several places at
+/// the same moment: its first line, and the line of its call.
 
 #ifndef CHRONICLE_LLDB_PLUGIN_SOURCESTEP_H
 #define CHRONICLE_LLDB_PLUGIN_SOURCESTEP_H
@@ -23,19 +24,22 @@ namespace chronicle {
 struct CodePlace {
   /// The function, or a function inlined into the scope before it.
   struct Scope {
-    uint64_t Start = 0; ///< of its code: tells scopes apart
-    uint32_t File = 0;  ///< some number for each file
-    uint32_t Line = 0;  ///< in an outer scope, of the inlined call; 0: none
+    uint64_t Start = 0;   ///< of its code: tells scopes apart
+    uint32_t File = 0;    ///< some number for each file
+    uint32_t Line = 0;    ///< in an outer scope, of the inlined call; 0: none
+    bool Begins = false;  ///< inlined, and a piece of its code begins here
+    bool Avoided = false; ///< the user does not want to step into it
   };
   llvm::SmallVector<Scope, 2> Scopes; ///< outermost first; empty: nothing known
+  /// A row of the line table begins here. A debugger that comes from another
+  /// line of the file into the middle of a row goes on to its end.
+  bool RowStart = false;
   /// Sets up the frame, before the function's body: goes with the call.
   bool Prologue = false;
   /// Of the dynamic linker, which gets between a call and its callee.
   bool Linker = false;
   /// Of the linkage table: leads to a function, perhaps through the linker.
   bool Stub = false;
-  /// The user does not want to step into this function.
-  bool Avoided = false;
 
   bool hasLine() const { return !Scopes.empty() && Scopes.back().Line; }
 };
@@ -68,7 +72,7 @@ public:
   /// where we are.
   Destination over(Position From, size_t Hidden);
   /// The same, but into calls, from their end.
-  Destination into(Position From);
+  Destination into(Position From, size_t Hidden);
   /// To the call of the activation that is in that place of the stack. With
   /// Scopes > 1, to the start of an inlined function: of the one that is that
   /// deep in the activation's code.
@@ -81,6 +85,10 @@ private:
   Destination line(Position From, size_t Hidden, bool Into);
   Arrival arrival(Timestamp Time, uint64_t Pc, size_t Scopes);
   llvm::Expected<const CodePlace *> begunIn(const Activation &A);
+  llvm::Expected<bool> goesOn(Walk &W, const Execution &From,
+                              const Execution &To);
+  llvm::Expected<std::optional<size_t>>
+  lastWithLines(llvm::ArrayRef<Activation> Called, bool LinkerToo);
 
   const Trace &T;
   LineTable &Lines;

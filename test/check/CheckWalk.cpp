@@ -121,6 +121,7 @@ struct Moment {
   bool Ours;     ///< in the program itself, where nothing is inlined
   int Depth;
   bool Prologue;
+  bool RowStart; ///< a row of the line table begins here
 };
 
 std::vector<Moment> stepThrough(Session &S, size_t Most) {
@@ -131,9 +132,12 @@ std::vector<Moment> stepThrough(Session &S, size_t Most) {
   while (Result.size() < Most) {
     SBFrame Frame = S.frame();
     SBFunction Function = Frame.GetFunction();
-    Moment M = {Time + Result.size(), Frame.GetPC(), 0, false, Depth, false};
-    if (SBLineEntry Line = Frame.GetLineEntry(); Line.IsValid())
+    Moment M = {
+        Time + Result.size(), Frame.GetPC(), 0, false, Depth, false, false};
+    if (SBLineEntry Line = Frame.GetLineEntry(); Line.IsValid()) {
       M.Line = Line.GetLine();
+      M.RowStart = Line.GetStartAddress().GetLoadAddress(Target) == M.Pc;
+    }
     M.Ours = S.inProgram();
     uint64_t Start = Function.GetStartAddress().GetLoadAddress(Target);
     M.Prologue =
@@ -185,7 +189,8 @@ int previousLine(const std::vector<Moment> &Run, int From) {
   for (int I = ownBefore(Run, At); I >= 0; I = ownBefore(Run, I)) {
     if (!Run[I].Line || Run[I].Prologue)
       continue;
-    if (Run[I].Line != Run[Start].Line)
+    // From another line into the middle of a row, LLDB goes on.
+    if (Run[I].Line != Run[Start].Line && Run[Start].RowStart)
       return Start;
     Start = I;
   }

@@ -95,6 +95,30 @@ protected:
     }
     return "";
   }
+  /// Runs a shell that does Prepare, says that it is ready, and does the rest.
+  /// Act is called on another thread as soon as it is ready.
+  template <typename Function>
+  ProcessEnd whileItRuns(const std::string &Prepare, const std::string &Rest,
+                         Function Act) {
+    std::string Ready = scratch("ready");
+    cantFail(
+        start({"sh", "-c", Prepare + "; echo ready >" + Ready + "; " + Rest}));
+    std::thread Actor([&] {
+      waitFor(Ready);
+      Act();
+    });
+    ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
+    Actor.join();
+    return End;
+  }
+  static constexpr const char *Forever = "while :; do sleep 0.05; done";
+  /// The second one when the first has arrived.
+  void interruptTwice() {
+    kill(getpid(), SIGINT);
+    if (!waitUntil([&] { return C.Interrupts != 0; }))
+      kill(S->process(), SIGKILL);
+    kill(getpid(), SIGINT);
+  }
   std::string scratch(const char *Name) {
     std::string Path =
         testing::TempDir() + "/" + Name + "." + std::to_string(getpid());
@@ -186,38 +210,20 @@ TEST_F(SupervisorTest, RecorderThatFailsLeavesItsMessageAndAnUnusedRing) {
 }
 
 TEST_F(SupervisorTest, PassesTerminationOn) {
-  std::string Ready = scratch("ready");
-  cantFail(start({"sh", "-c",
-                  "trap 'exit 5' TERM; echo ready >" + Ready +
-                      "; while :; do sleep 0.05; done"}));
-  std::thread Sender([&] {
-    waitFor(Ready);
-    kill(getpid(), SIGTERM);
-  });
-  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
-  Sender.join();
+  ProcessEnd End = whileItRuns("trap 'exit 5' TERM", Forever,
+                               [] { kill(getpid(), SIGTERM); });
   EXPECT_FALSE(End.BySignal);
   EXPECT_EQ(End.Code, 5);
 }
 
 TEST_F(SupervisorTest, SecondInterruptEndsTheRecording) {
-  std::string Ready = scratch("ready");
   // Survives interrupts, so only we can end it.
-  cantFail(start({"sh", "-c",
-                  "trap '' INT; echo ready >" + Ready +
-                      "; while :; do sleep 0.05; done"}));
-  std::thread Sender([&] {
-    waitFor(Ready);
-    kill(getpid(), SIGINT);
-    if (!waitUntil([&] { return C.Interrupts != 0; }))
-      kill(S->process(), SIGKILL);
-    kill(getpid(), SIGINT);
+  ProcessEnd End = whileItRuns("trap '' INT", Forever, [&] {
+    interruptTwice();
     if (!waitUntil([&] { return C.Ends != 0; }))
       kill(S->process(), SIGKILL);
     C.Ended = true;
   });
-  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
-  Sender.join();
   EXPECT_TRUE(End.Interrupted);
   EXPECT_TRUE(End.BySignal);
   EXPECT_EQ(End.Code, SIGKILL);
@@ -226,64 +232,35 @@ TEST_F(SupervisorTest, SecondInterruptEndsTheRecording) {
 }
 
 TEST_F(SupervisorTest, KillsAProgramWhoseRecorderDoesNotAnswer) {
-  std::string Ready = scratch("ready");
-  cantFail(start({"sh", "-c",
-                  "trap '' INT; echo ready >" + Ready +
-                      "; while :; do sleep 0.05; done"}));
-  std::thread Sender([&] {
-    waitFor(Ready);
-    kill(getpid(), SIGINT);
-    if (!waitUntil([&] { return C.Interrupts != 0; }))
-      kill(S->process(), SIGKILL);
-    kill(getpid(), SIGINT);
-  });
-  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
-  Sender.join();
+  ProcessEnd End =
+      whileItRuns("trap '' INT", Forever, [&] { interruptTwice(); });
   EXPECT_TRUE(End.Interrupted);
   EXPECT_FALSE(C.Ended);
 }
 
 TEST_F(SupervisorTest, OneInterruptIsTheProgramsBusiness) {
-  std::string Ready = scratch("ready");
-  cantFail(start({"sh", "-c",
-                  "trap 'exit 6' INT; echo ready >" + Ready +
-                      "; while :; do sleep 0.05; done"}));
-  std::thread Sender([&] {
-    waitFor(Ready);
-    kill(getpid(), SIGINT);
-  });
-  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
-  Sender.join();
+  ProcessEnd End =
+      whileItRuns("trap 'exit 6' INT", Forever, [] { kill(getpid(), SIGINT); });
   EXPECT_EQ(End.Code, 6);
   EXPECT_FALSE(End.Interrupted);
   EXPECT_EQ(C.Ends, 0u);
 }
 
 TEST_F(SupervisorTest, AStoppedProgramDoesNotStopUs) {
-  std::string Ready = scratch("ready");
-  cantFail(start({"sh", "-c", "echo ready >" + Ready + "; sleep 0.2; exit 4"}));
-  std::thread Sender([&] {
-    waitFor(Ready);
+  ProcessEnd End = whileItRuns(":", "sleep 0.2; exit 4", [&] {
     kill(S->process(), SIGSTOP);
     usleep(100000);
     kill(S->process(), SIGCONT);
   });
-  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
-  Sender.join();
   EXPECT_EQ(End.Code, 4);
 }
 
 TEST_F(SupervisorTest, ContinuesAStoppedProgramWhenContinuedItself) {
-  std::string Ready = scratch("ready");
-  cantFail(start({"sh", "-c", "echo ready >" + Ready + "; sleep 0.2; exit 4"}));
-  std::thread Sender([&] {
-    waitFor(Ready);
+  ProcessEnd End = whileItRuns(":", "sleep 0.2; exit 4", [&] {
     kill(S->process(), SIGSTOP);
     usleep(50000);
     kill(getpid(), SIGCONT);
   });
-  ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
-  Sender.join();
   EXPECT_EQ(End.Code, 4);
 }
 

@@ -128,11 +128,12 @@ void __wrap_vgPlain_sigframe_destroy(ThreadId tid, Bool real_time) {
   event_commit();
 }
 
-extern Bool __real_vgPlain_am_extend_into_adjacent_reservation_client(
+/* Both give the segment that was extended, or NULL. */
+extern const void *__real_vgPlain_am_extend_into_adjacent_reservation_client(
     Addr address, SSizeT delta, Bool *overflow);
-Bool __wrap_vgPlain_am_extend_into_adjacent_reservation_client(
+const void *__wrap_vgPlain_am_extend_into_adjacent_reservation_client(
     Addr address, SSizeT delta, Bool *overflow) {
-  Bool grown = __real_vgPlain_am_extend_into_adjacent_reservation_client(
+  const void *grown = __real_vgPlain_am_extend_into_adjacent_reservation_client(
       address, delta, overflow);
   if (grown && delta < 0 && recording && started)
     memory_stack_grew(address + delta, address);

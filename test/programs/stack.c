@@ -3,6 +3,7 @@
 // arrays.
 #include "Check.h"
 #include <alloca.h>
+#include <sys/mman.h>
 
 __attribute__((noinline)) static unsigned deep(unsigned Depth) {
   volatile unsigned char Frame[200];
@@ -29,10 +30,20 @@ __attribute__((noinline)) static unsigned arrays(int Count) {
   return Sum;
 }
 
+// Each time the stack is another one of the mappings, counted from the lowest.
+static void leapAmongMappings(void) {
+  for (unsigned I = 0; I < 8; ++I) {
+    CHECK(mmap(NULL, 4096, I % 2 ? PROT_READ : PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+    printf("%u\n", leap(6000000 + (I + 1) * 100000));
+  }
+}
+
 int main(void) {
   printf("%u\n", deep(20000));
   printf("%u\n", leap(1000000));
   printf("%u\n", leap(6000000));
+  leapAmongMappings();
   printf("%u\n", arrays(200));
   return 0;
 }

@@ -10,7 +10,8 @@
  * goes into the definition.
  *
  * Registers must be exact wherever the program can fault, so Valgrind is asked
- * for all PUTs (main.c) and those nobody can see are dropped here.
+ * for all PUTs (main.c), and those that nobody can see or that change nothing are
+ * dropped here.
  */
 #include "tool.h"
 
@@ -136,6 +137,34 @@ static IRType widest(UInt left) {
 static void opaque(IRTemp temp, UInt reason) {
   define_opaque(temp, typeOfIRTemp(in->tyenv, temp), reason);
   log_value(IRExpr_RdTmp(temp));
+}
+
+/* ---- PUTs that change nothing ---- */
+
+/* What the words of the state are known to hold: constants, of which the flags'
+   thunk has the same ones again and again. */
+#define KNOWN_WORDS (CH_GUEST_STATE_SIZE / 8)
+static IRConst *known[KNOWN_WORDS];
+
+static void forget(Int offset, Int size) {
+  for (Int w = offset / 8; w <= (offset + size - 1) / 8 && w < KNOWN_WORDS; w++)
+    known[w] = NULL;
+}
+
+static void forget_all(void) { forget(0, CH_GUEST_STATE_SIZE); }
+
+/* True if the word holds that constant already. Keeps account of it. */
+static Bool put_again(IRStmt *s) {
+  Int offset = s->Ist.Put.offset;
+  IRExpr *data = s->Ist.Put.data;
+  IRType type = typeOfIRExpr(in->tyenv, data);
+  if (type != Ity_I64 || offset % 8 || data->tag != Iex_Const) {
+    forget(offset, size_of(type));
+    return False;
+  }
+  IRConst *before = known[offset / 8];
+  known[offset / 8] = data->Iex.Const.con;
+  return before && before->Ico.U64 == data->Iex.Const.con->Ico.U64;
 }
 
 /* ---- statements ---- */
@@ -275,6 +304,7 @@ static void do_cas(IRStmt *s) {
 static void do_dirty(IRStmt *s) {
   IRDirty *d = s->Ist.Dirty.details;
   emit(s);
+  forget_all();
   if (d->tmp != IRTemp_INVALID)
     opaque(d->tmp, CH_REASON_HELPER);
   for (Int f = 0; f < d->nFxState; f++) {
@@ -366,7 +396,8 @@ static Bool can_fault(IRStmt *s) {
 
 /* A PUT is dead if the same bytes are PUT again before anything can look: a GET
    of them, an exit, a helper, or a fault, where a signal handler or the end of
-   the program sees all registers. One pass from the end. */
+   the program sees all registers. The instruction pointer is not for an exit to
+   see: one that is taken sets it. One pass from the end. */
 static void find_dead_puts(void) {
   static UChar overwritten[CH_GUEST_STATE_SIZE + 64];
   VG_(memset)(overwritten, 0, sizeof overwritten);
@@ -393,8 +424,11 @@ static void find_dead_puts(void) {
     } else if (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_Get) {
       IRExpr *e = s->Ist.WrTmp.data;
       VG_(memset)(overwritten + e->Iex.Get.offset, 0, size_of(e->Iex.Get.ty));
-    } else if (s->tag == Ist_PutI || s->tag == Ist_Dirty ||
-               s->tag == Ist_Exit || can_fault(s) ||
+    } else if (s->tag == Ist_Exit) {
+      UChar rip = overwritten[CH_OFFSET_RIP];
+      VG_(memset)(overwritten, 0, sizeof overwritten);
+      VG_(memset)(overwritten + CH_OFFSET_RIP, rip, 8);
+    } else if (s->tag == Ist_PutI || s->tag == Ist_Dirty || can_fault(s) ||
                (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_GetI))
       VG_(memset)(overwritten, 0, sizeof overwritten);
   }
@@ -413,9 +447,10 @@ static void allocate(IRConst *weight, IRConst *slots_size, IRConst *word) {
       IRExpr_Binop(Iop_Sub64, get(offsetof(Cursor, budget)),
                    IRExpr_Const(weight)));
   emit(IRStmt_Put(budget_at, left));
-  IRDirty *full = unsafeIRDirty_0_N(0, "block_full",
-                                    VG_(fnptr_to_fnentry)(&block_full),
-                                    mkIRExprVec_1(IRExpr_GSPTR()));
+  /* Without arguments: VEX computes them even if there is no call. */
+  IRDirty *full = unsafeIRDirty_0_N(0, "block_full_called",
+                                    VG_(fnptr_to_fnentry)(&block_full_called),
+                                    mkIRExprVec_0());
   full->guard =
       assign(Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, u64(0)));
   VG_(memset)(full->fxState, 0, sizeof full->fxState);
@@ -455,6 +490,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
   in = original;
   out = deepCopyIRSBExceptStmts(in);
   find_dead_puts();
+  forget_all();
 
   /* Valgrind's check that the code has not changed comes before the first
      instruction; if it fails the superblock was not entered. */
@@ -497,13 +533,14 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
       if (!is_plain_rip(s, instruction, length))
         define_put(s->Ist.Put.offset, typeOfIRExpr(in->tyenv, s->Ist.Put.data),
                    s->Ist.Put.data);
-      if (!dead[i])
+      if (!dead[i] && !put_again(s))
         emit(s);
       do_stack_put(s);
       break;
     case Ist_PutI: {
       IRPutI *p = s->Ist.PutI.details;
       define_put_indexed(p->descr, p->ix, p->bias, p->data);
+      forget_all();
       emit(s);
       break;
     }

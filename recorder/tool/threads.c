@@ -147,7 +147,7 @@ void thread_stopped_by_fault(ThreadId tid) {
 
 /* Called by generated code at the entry of a superblock, when the budget is
    used up: all registers are in guest_state, the cursor behind it. */
-void block_full(UChar *guest_state) {
+__attribute__((used)) static void block_full(UChar *guest_state) {
   Cursor *theirs = (Cursor *)(guest_state + CURSOR_OFFSET);
   ThreadId tid = running_thread;
   cursor = *theirs;
@@ -170,6 +170,13 @@ void block_full(UChar *guest_state) {
   running_thread = tid;
   *theirs = cursor;
 }
+
+__asm__(".pushsection .text\n"
+        ".globl block_full_called\n"
+        "block_full_called:\n"
+        "  mov %rbp, %rdi\n"
+        "  jmp block_full\n"
+        ".popsection\n");
 
 void threads_expect_clear_tid(Addr word) { expected_clear_tid = word; }
 

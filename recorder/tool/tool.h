@@ -140,8 +140,9 @@ void threads_expect_clear_tid(Addr word);
 void threads_final_snapshots(void);
 /* Created and not gone; they may not have run yet. */
 extern UInt threads_alive;
-/* Called by the fast path when the block is full. */
-void block_full(UChar *guest_state);
+/* Called by the fast path when the block is full, in generated code: the guest
+   state is where rbp points. */
+void block_full_called(void);
 /* The running thread faulted: its state now is its state at the stop. */
 void thread_stopped_by_fault(ThreadId tid);
 /* After the current events the block must end: they hold contents by

@@ -143,9 +143,9 @@ void StreamDecoder::followCalls(CallTracker &Running, uint32_t Exit,
 
 /// Runs of superblocks, up to the first word that is something else. The goal
 /// is 1 ns an execution that has no slots, and neither calls nor returns: of
-/// those the stack pointer is all there is to know. What is read again and
-/// again is in locals: a store could change any member, as far as a compiler
-/// knows.
+/// those instructions and stack pointer are all there is to know, and summed
+/// up, four at a time. What is read again and again is in locals: a store could
+/// change any member, as far as a compiler knows.
 const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
                                          const uint32_t *End, Cursor &At) {
   const SuperblockTable::ExitView Exits = Superblocks.exits();
@@ -155,31 +155,59 @@ const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
   CallTracker *Running = Calls.running();
   uint64_t StackPointer = Running ? Running->stackPointer() : 0;
   uint64_t Limit = Running ? Running->limit() : ~uint64_t(0);
-  for (; Word != End; ++Word) {
-    uint32_t Exit = *Word - 1;
-    if (LLVM_UNLIKELY(Exit >= Exits.count()))
-      break;
-    uint64_t Moved = StackPointer + int64_t(Exits[Exit].Stack);
-    if (LLVM_UNLIKELY(Exits[Exit].Special || Moved > Limit)) {
-      // Events that come of it need to know where they are.
-      Executions += Word - FirstWord;
-      FirstWord = Word;
-      Instructions += std::exchange(Passed, 0);
-      uint32_t Id = Superblocks.ownerOf(Exit);
-      const SuperblockTable::Entry &S = Superblocks[Id];
-      if (size_t(At.SlotsEnd - At.Slots) < S.SlotBytes)
-        break;
-      applySlots(Superblocks.facts(S), Superblocks.factsAt(Exit), At.Slots);
-      if (Running) {
-        Running->jumpTo(StackPointer);
-        followCalls(*Running, Exit, At.Slots, instructions());
-        Moved = Running->stackPointer();
-        Limit = Running->limit();
+  for (bool More = true; More;) {
+    // What does not rise stays below the limit.
+    if (StackPointer <= Limit) {
+      uint64_t Sum = 0;
+      for (size_t Left =
+               std::min<size_t>(End - Word, SuperblockTable::MaxSummed);
+           Left >= 4; Left -= 4, Word += 4) {
+        uint32_t W0 = Word[0], W1 = Word[1], W2 = Word[2], W3 = Word[3];
+        if (LLVM_UNLIKELY((W0 | W1 | W2 | W3) >= Exits.wordEnd()))
+          break;
+        uint64_t S0 = Exits.step(W0), S1 = Exits.step(W1);
+        uint64_t S2 = Exits.step(W2), S3 = Exits.step(W3);
+        if (SuperblockTable::stepFlags(S0 | S1 | S2 | S3))
+          break;
+        Sum += S0 + S1 + S2 + S3;
       }
-      At.Slots += S.SlotBytes;
+      Passed += uint32_t(Sum);
+      StackPointer += uint64_t(int64_t(Sum) >> 32);
     }
-    StackPointer = Moved;
-    Passed += Exits[Exit].Instructions;
+    // One by one, past the next that is anything else.
+    for (More = false; Word != End && !More; ++Word) {
+      uint32_t Exit = *Word - 1;
+      if (LLVM_UNLIKELY(Exit >= Exits.count()))
+        break;
+      const SuperblockTable::Exit &X = Exits[Exit];
+      uint64_t Moved = StackPointer + uint64_t(int64_t(X.Stack));
+      if ((X.Special & SuperblockTable::TakesMore) || Moved > Limit) {
+        // Events that come of it need to know where they are.
+        Executions += Word - FirstWord;
+        FirstWord = Word;
+        Instructions += std::exchange(Passed, 0);
+        uint32_t SlotBytes = 0;
+        if (X.Special & SuperblockTable::HasSlots) {
+          const SuperblockTable::Entry &S =
+              Superblocks[Superblocks.ownerOf(Exit)];
+          SlotBytes = S.SlotBytes;
+          if (size_t(At.SlotsEnd - At.Slots) < SlotBytes)
+            break;
+          applySlots(Superblocks.facts(S), Superblocks.factsAt(Exit), At.Slots);
+        }
+        if (Running) {
+          Running->jumpTo(StackPointer);
+          followCalls(*Running, Exit, At.Slots, instructions());
+          Moved = Running->stackPointer();
+          Limit = Running->limit();
+        }
+        At.Slots += SlotBytes;
+        More = true;
+      }
+      More |= X.Special != 0;
+      StackPointer = Moved;
+      Passed += X.Instructions;
+    }
   }
   Sequence.add(ArrayRef(Start, Word));
   if (Running)

@@ -9,15 +9,30 @@ using namespace llvm;
 
 namespace chronicle {
 
+static constexpr SuperblockTable::Exit NoExit = {0, SuperblockTable::Undefined,
+                                                 0};
+
+// A step is read as one word.
+static_assert(sizeof(SuperblockTable::Exit) == sizeof(uint64_t));
+static_assert(endianness::native == endianness::little);
+// Nothing carries from one half of a sum into the other, or out of it.
+static_assert(uint64_t(SuperblockTable::MaxSummed) * 0xffff <= UINT32_MAX);
+static_assert(int64_t(SuperblockTable::MaxSummed) *
+                  SuperblockTable::MaxSummedStack <=
+              INT32_MAX);
+
+SuperblockTable::SuperblockTable()
+    : Entries(1), Exits(1 << 10, NoExit), Places(1) {}
+
 Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
                               ArrayRef<uint8_t> Definition) {
-  if (Id != Entries.size() || FirstExit != Exits.size() + 1)
+  if (Id != Entries.size() || FirstExit != exitCount() + 1)
     return createStringError("superblock %u is defined out of turn", Id);
   Expected<SuperblockFacts> F = analyzeSuperblock(Definition);
   if (!F)
     return F.takeError();
   Entry E;
-  E.FirstExit = Exits.size();
+  E.FirstExit = exitCount();
   E.SlotBytes = F->Header.Slots * CH_SLOT_SIZE;
   E.FirstFact = Facts.size();
   const unsigned Ordinals = F->Header.Exits + 1;
@@ -34,7 +49,14 @@ Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
       Number = int64_t(SetStacks.size());
       SetStacks.push_back(Stack);
     }
-    Exits.push_back({int32_t(Number), F->InstructionsAt[Ordinal], Special});
+    if (Stack.Delta > 0)
+      Special |= Rises;
+    if (Stack.Delta < -MaxSummedStack)
+      Special |= Far;
+    if (exitCount() + 1 == Exits.size())
+      Exits.resize(Exits.size() * 2, NoExit);
+    Exits[exitCount() + 1] = {F->InstructionsAt[Ordinal], Special,
+                              int32_t(Number)};
     FactsAt.push_back(F->SlotFactsAt[Ordinal]);
     Owners.push_back(Id);
   }

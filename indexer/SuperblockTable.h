@@ -7,6 +7,7 @@
 #define CHRONICLE_INDEXER_SUPERBLOCKTABLE_H
 
 #include "trace-format/BytecodeReader.h"
+#include "llvm/ADT/bit.h"
 #include <optional>
 #include <vector>
 
@@ -20,19 +21,29 @@ public:
     uint32_t SlotBytes = 0; ///< of the store area, for every execution
     uint32_t FirstFact = 0;
   };
-  /// All that the hot loop reads.
+  /// All that the hot loop reads, as one word: those without flags are summed
+  /// up as they are, MaxSummed of them.
   struct Exit {
-    int32_t Stack; ///< what the stack pointer changes by; StackSet: a number
     uint16_t Instructions;
     uint16_t Special; ///< flags
+    int32_t Stack;    ///< what the stack pointer changes by; StackSet: a number
   };
   enum : uint16_t {
     Call = 1,
     StackSet = 2, ///< not only moved: see setStack()
     HasSlots = 4,
+    /// The stack pointer rises, and may leave activations.
+    Rises = 8,
+    /// It moves so far that a sum could overflow.
+    Far = 16,
+    Undefined = 32,
+    /// What takes more than a look at where the stack pointer is.
+    TakesMore = Call | StackSet | HasSlots,
   };
+  static constexpr size_t MaxSummed = 1 << 16;
+  static constexpr int32_t MaxSummedStack = 1 << 14;
 
-  SuperblockTable() : Entries(1), Places(1) {}
+  SuperblockTable();
 
   /// Ids come one after the other, from 1, and so do exits.
   llvm::Error define(uint32_t Id, uint32_t FirstExit,
@@ -48,7 +59,7 @@ public:
   /// The end of the facts of the superblock defined last.
   const SlotFact *factsEnd() const { return Facts.data() + Facts.size(); }
   uint32_t count() const { return Entries.size() - 1; }
-  uint32_t exitCount() const { return Exits.size(); }
+  uint32_t exitCount() const { return Owners.size(); }
   /// Some do not log their stores (CH_DEF_MARKS_STORES).
   bool someMarkStores() const { return SomeMarkStores; }
   uint32_t ownerOf(uint32_t Exit) const { return Owners[Exit]; }
@@ -63,17 +74,31 @@ public:
   class ExitView {
   public:
     uint32_t count() const { return Count; }
-    const Exit &operator[](uint32_t Number) const { return Exits[Number]; }
+    const Exit &operator[](uint32_t Number) const {
+      return Exits[size_t(Number) + 1];
+    }
+    /// Run words below this have an entry, which may be Undefined. A power of
+    /// two, so that several can be held against it at once.
+    uint32_t wordEnd() const { return WordEnd; }
+    /// An exit by its run word: its number plus 1.
+    uint64_t step(uint32_t Word) const {
+      return llvm::bit_cast<uint64_t>(Exits[Word]);
+    }
 
   private:
     friend class SuperblockTable;
     const Exit *Exits;
-    uint32_t Count;
+    uint32_t Count, WordEnd;
   };
+  /// The flags in a step, or in several of them.
+  static constexpr uint64_t stepFlags(uint64_t Steps) {
+    return Steps & 0xffff0000;
+  }
   ExitView exits() const {
     ExitView V;
     V.Exits = Exits.data();
     V.Count = exitCount();
+    V.WordEnd = uint32_t(Exits.size());
     return V;
   }
 
@@ -94,7 +119,7 @@ private:
     uint16_t Facts = 0;
   };
   std::vector<Entry> Entries;
-  std::vector<Exit> Exits;
+  std::vector<Exit> Exits;       ///< by run word
   std::vector<uint32_t> Owners;  ///< by exit
   std::vector<uint16_t> FactsAt; ///< by exit
   std::vector<StackPointerFact> SetStacks;

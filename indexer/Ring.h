@@ -24,8 +24,9 @@ struct RingChunk {
   bool Unfinished = false;
 };
 
-/// Waits by futex, and wakes the recorder only if it waits. Sizes a chunk
-/// claims are validated; what lies in it is not.
+/// Waits by futex, and wakes the recorder only if it waits and has room for
+/// more than a chunk. Sizes a chunk claims are validated; what lies in it is
+/// not.
 class RingReader {
 public:
   static llvm::Expected<RingReader> create(void *Memory, size_t Bytes);

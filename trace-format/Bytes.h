@@ -25,11 +25,23 @@ inline int64_t unzigzag(uint64_t N) {
   return int64_t(N >> 1) ^ -int64_t(N & 1);
 }
 
-/// A record at the beginning of some bytes; what they do not have of it is zero.
+/// A record at the beginning of some bytes; what they do not have of it is
+/// zero.
 template <typename T> T fixedPart(llvm::ArrayRef<uint8_t> Bytes) {
   T Value = {};
   std::memcpy(&Value, Bytes.data(), std::min(Bytes.size(), sizeof(T)));
   return Value;
+}
+
+/// What a v takes at most.
+constexpr size_t MaxNumberBytes = 10;
+
+/// Writes a v and returns where it ends.
+inline uint8_t *writeNumber(uint8_t *To, uint64_t N) {
+  for (; N >= 0x80; N >>= 7)
+    *To++ = uint8_t(N) | 0x80;
+  *To++ = uint8_t(N);
+  return To;
 }
 
 /// A growing buffer of bytes.

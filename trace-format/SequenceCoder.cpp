@@ -19,9 +19,10 @@ void SequenceCoder::addBatch(ArrayRef<uint32_t> Exits) {
   Miss *Missed = Misses.data();
   uint32_t Before = Previous, Last = Before;
   size_t Count = 0;
-  for (uint32_t I = 0, N = uint32_t(Exits.size()); I != N; ++I) {
-    uint32_t Exit = Exits[I], Predicted = Table[Last];
-    Missed[Count] = uint64_t(Predicted) << 32 | I;
+  uint64_t I = 0;
+  for (uint32_t Exit : Exits) {
+    uint32_t Predicted = Table[Last];
+    Missed[Count] = uint64_t(Predicted) << 32 | I++;
     Count += Predicted != Exit;
     Table[Last] = Exit;
     Last = Exit;
@@ -32,13 +33,16 @@ void SequenceCoder::addBatch(ArrayRef<uint32_t> Exits) {
 
 void SequenceCoder::code(ArrayRef<uint32_t> Exits, uint32_t Before,
                          ArrayRef<Miss> Misses) {
-  size_t From = 0;
+  // Two numbers a miss, and nothing is checked on the way.
+  size_t Start = Out.size();
+  uint8_t *To = Out.grow(Misses.size() * 2 * MaxNumberBytes), *From = To;
+  size_t Next = 0;
   for (Miss M : Misses) {
     uint32_t Index = uint32_t(M), Predicted = uint32_t(M >> 32);
     uint32_t Exit = Exits[Index];
     uint32_t Left = Index ? Exits[Index - 1] : Before;
-    Hits += Index - From;
-    From = Index + 1;
+    Hits += Index - Next;
+    Next = Index + 1;
     if (Predicted & FirstTime) {
       Seen.push_back(Left - 1);
       uint32_t &Successor = First[Left];
@@ -50,12 +54,15 @@ void SequenceCoder::code(ArrayRef<uint32_t> Exits, uint32_t Before,
         ++Hits;
         continue;
       }
+      Predicted = Successor;
     }
-    Out.v(Hits);
-    Out.v(Exit);
-    Hits = 0;
+    uint32_t Instead = std::exchange(Other[Left], Predicted);
+    To = writeNumber(To, std::exchange(Hits, 0) << 1 | (Instead == Exit));
+    if (Instead != Exit)
+      To = writeNumber(To, Exit);
   }
-  Hits += Exits.size() - From;
+  Out.truncate(Start + size_t(To - From));
+  Hits += Exits.size() - Next;
 }
 
 Error decodeSequence(ArrayRef<uint8_t> Bytes, uint64_t Executions,
@@ -70,38 +77,43 @@ Error decodeSequence(ArrayRef<uint8_t> Bytes, uint64_t Executions,
   Scratch.Exits.resize(First.size());
   if (++Scratch.Epoch == 0) {
     std::fill(Scratch.Exits.begin(), Scratch.Exits.end(),
-              SequenceScratch::Exit{0, 0});
+              SequenceScratch::Exit{0, 0, 0});
     Scratch.Epoch = 1;
   }
 
   ByteReader R(Bytes);
   uint32_t Previous = NoSymbol;
-  auto Predict = [&]() -> uint32_t {
+  SequenceScratch::Exit Begin = {0, NoSymbol, Scratch.Epoch};
+  // What is known of the exit that was taken last.
+  auto Known = [&]() -> SequenceScratch::Exit & {
     if (Previous == NoSymbol)
-      return 0;
+      return Begin;
     SequenceScratch::Exit &E = Scratch.Exits[Previous];
-    if (E.Epoch == Scratch.Epoch)
-      return E.Last;
-    return First[Previous] == NoSymbol ? 0 : First[Previous];
+    if (E.Epoch != Scratch.Epoch)
+      E = {First[Previous] == NoSymbol ? 0 : First[Previous], NoSymbol,
+           Scratch.Epoch};
+    return E;
   };
   auto Take = [&](uint64_t Symbol) {
     if (Symbol >= First.size() || Symbols.size() == Executions)
       return false;
-    if (Previous != NoSymbol)
-      Scratch.Exits[Previous] = {uint32_t(Symbol), Scratch.Epoch};
     Previous = uint32_t(Symbol);
     Symbols.push_back(Previous);
     return true;
   };
   bool Sound = true;
   while (Sound && !R.atEnd()) {
-    uint64_t Hits = R.v();
-    for (; Sound && Hits; --Hits)
-      Sound = Take(Predict());
-    if (!Sound || R.atEnd())
+    uint64_t Head = R.v();
+    for (uint64_t Hits = Head >> 1; Sound && Hits; --Hits)
+      Sound = Take(Known().Last);
+    bool Again = Head & 1;
+    if (!Sound || (!Again && R.atEnd()))
       break;
-    uint64_t Miss = R.v();
-    Sound = !R.failed() && Miss && Take(Miss - 1);
+    // The other one becomes the last; NoSymbol is none that could be taken.
+    SequenceScratch::Exit &E = Known();
+    uint64_t Symbol = Again ? E.Other : R.v() - 1;
+    E.Other = std::exchange(E.Last, uint32_t(Symbol));
+    Sound = !R.failed() && Take(Symbol);
   }
   if (!Sound || R.failed() || Symbols.size() != Executions)
     return createStringError("the superblock sequence is damaged");

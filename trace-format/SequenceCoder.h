@@ -3,10 +3,14 @@
 /// \file
 /// The sequence of a block: exit numbers, coded against a prediction.
 ///
-///   sequence := (hits:v miss:v)*   hits right predictions, then a symbol + 1
+///   sequence := (hits * 2 + 0:v miss:v | hits * 2 + 1:v)*
 ///
-/// The prediction after symbol s is its last successor in this block; the first
-/// time, the first successor ever seen, which the definitions hold.
+/// So many right predictions, then a wrong one: instead of it came symbol
+/// miss - 1, or what was predicted here before. The prediction after symbol s
+/// is its last successor in this block; the first time, the first successor
+/// ever seen, which the definitions hold. Most exits have two successors that
+/// matter (the next superblock's branch is taken or not), so most misses are
+/// one byte.
 
 #ifndef CHRONICLE_TRACE_FORMAT_SEQUENCECODER_H
 #define CHRONICLE_TRACE_FORMAT_SEQUENCECODER_H
@@ -21,21 +25,25 @@ namespace chronicle {
 constexpr uint32_t NoSymbol = ~uint32_t(0);
 
 /// Codes the blocks of a run, one after the other. Costs about two nanoseconds
-/// a symbol and 8 bytes an exit number.
+/// a symbol and 12 bytes an exit number.
 class SequenceCoder {
 public:
-  SequenceCoder() : Next(1), First(1), Misses(BatchSize) {}
+  SequenceCoder() : Next(1), First(1), Other(1), Misses(BatchSize) {}
 
   /// Exit numbers below Count may be coded from now on.
   void setExitCount(uint32_t Count) {
     Next.resize(Count + 1, FirstTime);
     First.resize(Count + 1);
+    Other.resize(Count + 1);
   }
 
   void beginBlock() {
-    for (uint32_t Symbol : Seen)
+    for (uint32_t Symbol : Seen) {
       Next[Symbol + 1] = First[Symbol + 1] | FirstTime;
+      Other[Symbol + 1] = 0;
+    }
     Next[0] = 1; // what a block is predicted to begin with: symbol 0
+    Other[0] = 0;
     Out.clear();
     Seen.clear();
     Previous = 0;
@@ -49,7 +57,7 @@ public:
   /// The bytes of the block; valid until beginBlock().
   llvm::ArrayRef<uint8_t> endBlock() {
     if (Hits)
-      Out.v(Hits);
+      Out.v(Hits << 1);
     Hits = 0;
     if (Next[Previous] & FirstTime)
       Seen.push_back(Previous - 1);
@@ -81,6 +89,7 @@ private:
   // Exit numbers here count from 1; 0 is before the first.
   std::vector<uint32_t> Next;  ///< the prediction
   std::vector<uint32_t> First; ///< the first successor ever; 0: none yet
+  std::vector<uint32_t> Other; ///< the prediction before this one; 0: none
   std::vector<Miss> Misses;
   uint32_t Previous = 0;
   uint64_t Hits = 0; ///< since the last miss
@@ -92,7 +101,7 @@ private:
 /// Memory that decoding one block after the other can share.
 struct SequenceScratch {
   struct Exit {
-    uint32_t Last, Epoch;
+    uint32_t Last, Other, Epoch;
   };
   std::vector<Exit> Exits;
   uint32_t Epoch = 0;

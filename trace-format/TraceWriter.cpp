@@ -2,6 +2,7 @@
 
 #include "trace-format/TraceWriter.h"
 #include "trace-format/Piece.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/MathExtras.h"
@@ -55,17 +56,18 @@ static Error writeAll(int Descriptor, StringRef Path, uint64_t Offset,
 }
 
 Error FileAppender::append(ArrayRef<uint8_t> Head, ArrayRef<uint8_t> Body) {
-  if (Error E = writeAll(Descriptor, Path, Size, Head))
-    return E;
-  if (Error E = writeAll(Descriptor, Path, Size + Head.size(), Body))
-    return E;
+  llvm::append_range(Buffer, Head);
+  llvm::append_range(Buffer, Body);
   uint64_t End = Size + Head.size() + Body.size();
-  static constexpr uint8_t Zeros[8] = {};
-  if (Error E = writeAll(Descriptor, Path, End,
-                         ArrayRef(Zeros, alignTo(End, 8) - End)))
-    return E;
   Size = alignTo(End, 8);
-  return Error::success();
+  Buffer.append(Size - End, 0);
+  return Buffer.size() < BufferBytes ? Error::success() : flush();
+}
+
+Error FileAppender::flush() {
+  Error E = writeAll(Descriptor, Path, Size - Buffer.size(), Buffer);
+  Buffer.clear();
+  return E;
 }
 
 void FileAppender::reserve(uint64_t Bytes) {
@@ -76,23 +78,30 @@ void FileAppender::reserve(uint64_t Bytes) {
 }
 
 Error FileAppender::close() {
+  Error E = flush();
   // Gives back what was reserved, and cuts off what a recovery left behind.
   int Failure = ::ftruncate(Descriptor, off_t(Size)) < 0 ? errno : 0;
   if (::close(Descriptor) < 0 && !Failure)
     Failure = errno;
   Descriptor = -1;
-  return Failure ? fileError("finish", Path, Failure) : Error::success();
+  if (Failure && !E)
+    return fileError("finish", Path, Failure);
+  return E;
 }
 
-Expected<std::unique_ptr<TraceWriter>>
-TraceWriter::create(StringRef Path, bool Overwrite, Compression How,
-                    unsigned Workers) {
+Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(StringRef Path,
+                                                           bool Overwrite,
+                                                           Compression How,
+                                                           unsigned Workers) {
   auto File = FileAppender::create(Path, Overwrite);
   if (!File)
     return File.takeError();
   uint8_t Header[FileHeaderSize];
   encodeFileHeader(Header);
-  if (Error E = (*File)->append(Header, {})) {
+  Error E = (*File)->append(Header, {});
+  if (!E)
+    E = (*File)->flush();
+  if (E) {
     ::unlink(Path.str().c_str());
     return E;
   }
@@ -120,7 +129,9 @@ TraceWriter::~TraceWriter() {
 uint64_t TraceWriter::append(PieceType Type, uint64_t Key,
                              SmallVector<uint8_t, 0> Raw) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  Progress.wait(Lock, [&] { return Waiting < QueueBytes; });
+  // Whoever has to wait does so once for many pieces, on either side.
+  if (Waiting >= QueueBytes)
+    Progress.wait(Lock, [&] { return Waiting < QueueBytes / 2; });
   uint64_t Number = NextNumber++;
   Offsets.push_back(0);
   Waiting += Raw.size();
@@ -129,26 +140,38 @@ uint64_t TraceWriter::append(PieceType Type, uint64_t Key,
   J.Type = Type;
   J.Key = Key;
   J.Raw = std::move(Raw);
+  Queued += J.Raw.size();
+  Hurry |= Type == PieceType::Checkpoint;
   Queue.emplace_back(Number, std::move(J));
-  JobReady.notify_one();
+  if (worthwhile())
+    JobReady.notify_one();
   return Number;
 }
 
 void TraceWriter::work(Compression How) {
   set_thread_name("chronicle-pack");
-  Compressor Pages(How.Pages, How.Level), Others(How.Others, How.Level);
+  Compressor Bulk(How.Bulk, How.Level), Others(How.Others, How.Level);
   std::unique_lock<std::mutex> Lock(Mutex);
   while (true) {
-    JobReady.wait(Lock, [&] { return Stopping || !Queue.empty(); });
-    if (Queue.empty())
-      return;
+    if (Queue.empty()) {
+      Hurry = false;
+      JobReady.wait(Lock, [&] { return Stopping || worthwhile(); });
+    }
+    if (Queue.empty()) {
+      if (Stopping)
+        return;
+      continue;
+    }
     uint64_t Number = Queue.front().first;
     Job J = std::move(Queue.front().second);
     Queue.pop_front();
+    Queued -= J.Raw.size();
     Lock.unlock();
     if (!Failed)
-      J.Used = (J.Type == PieceType::Pages ? Pages : Others)
-                   .compress(J.Raw, J.Stored);
+      J.Used =
+          (J.Type == PieceType::Pages || J.Type == PieceType::Block ? Bulk
+                                                                    : Others)
+              .compress(J.Raw, J.Stored);
     Lock.lock();
     Done.emplace(Number, std::move(J));
     writeReady(Lock);
@@ -199,17 +222,22 @@ Error TraceWriter::write(const Job &J) {
                     Payload);
   if (Error E = File->append(Header, Payload))
     return E;
-  if (J.Type == PieceType::Checkpoint)
-    File->reserve(Reserve);
+  if (J.Type != PieceType::Checkpoint)
+    return Error::success();
+  if (Error E = File->flush())
+    return E;
+  File->reserve(Reserve);
   return Error::success();
 }
 
 Error TraceWriter::flush() {
   std::unique_lock<std::mutex> Lock(Mutex);
+  Hurry = true;
+  JobReady.notify_all();
   Progress.wait(Lock, [&] { return NextWrite == NextNumber && !Writing; });
   if (Failed)
     return createStringError(FailureCode, Failure);
-  return Error::success();
+  return File->flush();
 }
 
 Expected<TraceWriter::Recovery> TraceWriter::recover() {

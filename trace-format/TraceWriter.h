@@ -24,22 +24,30 @@
 
 namespace chronicle {
 
-/// A file that is only ever appended to. Full disks and broken ones come back
-/// as errors; a partial append is cut off by whoever recovers.
+/// A file that is only ever appended to, many pieces with one system call. Full
+/// disks and broken ones come back as errors, some appends late; what was
+/// written of them is cut off by whoever recovers.
 class FileAppender {
 public:
+  static constexpr size_t BufferBytes = 256 << 10;
+
   static llvm::Expected<std::unique_ptr<FileAppender>>
   create(llvm::StringRef Path, bool Overwrite);
   ~FileAppender();
   llvm::Error append(llvm::ArrayRef<uint8_t> Head,
                      llvm::ArrayRef<uint8_t> Body);
+  /// Writes all that was appended.
+  llvm::Error flush();
   uint64_t size() const { return Size; }
-  /// Makes sure that Bytes more can be appended after this point even if the
-  /// disk fills up. Best effort: not every file system can do it.
+  /// After flush(): makes sure that Bytes more can be appended after this point
+  /// even if the disk fills up. Best effort: not every file system can do it.
   void reserve(uint64_t Bytes);
   /// Goes on at Offset. What lies beyond is overwritten, in space the file
   /// already has, and cut off by close().
-  void rewind(uint64_t Offset) { Size = Offset; }
+  void rewind(uint64_t Offset) {
+    Buffer.clear();
+    Size = Offset;
+  }
   llvm::Error close();
 
 private:
@@ -47,7 +55,8 @@ private:
       : Descriptor(Descriptor), Path(Path) {}
   int Descriptor;
   std::string Path;
-  uint64_t Size = 0;
+  uint64_t Size = 0; ///< with what is in the buffer
+  llvm::SmallVector<uint8_t, 0> Buffer;
 };
 
 /// One thread appends and finishes; the rest happens inside. Memory: at most
@@ -55,10 +64,13 @@ private:
 class TraceWriter {
 public:
   static constexpr uint64_t QueueBytes = 32u << 20;
+  /// A worker that sleeps is woken for so much, or for a checkpoint.
+  static constexpr uint64_t WakeBytes = 512u << 10;
 
   /// How pieces are compressed.
   struct Compression {
-    Codec Pages = Codec::Lz4; ///< page chunks, which questions read most
+    /// Page chunks and blocks: most of a trace, and what questions read.
+    Codec Bulk = Codec::Lz4;
     Codec Others = Codec::Zstd;
     int Level = 1;
   };
@@ -107,6 +119,10 @@ private:
   };
   TraceWriter(std::unique_ptr<FileAppender> File) : File(std::move(File)) {}
   void work(Compression How);
+  /// There is something to wake a worker for.
+  bool worthwhile() const {
+    return Queued >= WakeBytes || (Hurry && !Queue.empty());
+  }
   void writeReady(std::unique_lock<std::mutex> &Lock);
   llvm::Error write(const Job &J);
 
@@ -116,8 +132,10 @@ private:
   std::condition_variable JobReady, Progress;
   std::deque<std::pair<uint64_t, Job>> Queue;
   std::map<uint64_t, Job> Done; ///< compressed, not yet written
-  uint64_t NextNumber = 0, NextWrite = 0, Waiting = 0, RawBytes = 0;
-  bool Writing = false, Stopping = false;
+  uint64_t NextNumber = 0, NextWrite = 0, RawBytes = 0;
+  uint64_t Waiting = 0; ///< raw bytes that are not written
+  uint64_t Queued = 0;  ///< raw bytes that no worker has
+  bool Writing = false, Stopping = false, Hurry = false;
   std::vector<uint64_t> Offsets;
   std::string Failure;
   std::error_code FailureCode;

@@ -10,6 +10,9 @@
 /* Kept free for a CH_EV_FAULT, which must be in the chunk of the superblock that
    faulted. */
 #define FAULT_ROOM 64
+/* An indexer that waits is woken for so many chunks at once: waking it, and its
+   going back to sleep, take as long as a chunk. It looks by itself now and then. */
+#define WAKE_AT(chunk_count) ((chunk_count) / 4)
 
 Cursor cursor;
 UInt block_number;
@@ -95,7 +98,10 @@ void ring_publish(UInt flags) {
   header->flags = flags;
   chunk_number++;
   __atomic_store_n(&ring->published, chunk_number, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&ring->indexer_waits, __ATOMIC_SEQ_CST))
+  if (__atomic_load_n(&ring->indexer_waits, __ATOMIC_SEQ_CST) &&
+      (flags & CH_CHUNK_LAST ||
+       chunk_number - __atomic_load_n(&ring->consumed, __ATOMIC_RELAXED) >=
+           WAKE_AT(ring->chunk_count)))
     futex(&ring->published, FUTEX_WAKE, 1);
   for (;;) {
     UInt consumed = __atomic_load_n(&ring->consumed, __ATOMIC_SEQ_CST);

@@ -44,7 +44,7 @@ protected:
     IndexerOptions O;
     O.Path = Path;
     O.Overwrite = true;
-    O.Compression.Pages = O.Compression.Others = Compression;
+    O.Compression.Bulk = O.Compression.Others = Compression;
     O.Workers = 2;
     O.CheckpointBlocks = CheckpointBlocks;
     O.Run = json::Object{{"program", "/bin/test"}};

@@ -141,7 +141,7 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
   ByteVector Expected{
-      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 5, 0, 0, 0, CH_STREAM_VERSION,
+      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 6, 0, 0, 0, CH_STREAM_VERSION,
       0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
@@ -166,7 +166,7 @@ TEST(Piece, OtherVersionsAreNamed) {
   H[8] = 7;
   EXPECT_EQ(toString(checkFileHeader(H, "a.db")),
             "'a.db' was written in trace format 7; this Chronicle reads format "
-            "5: open it "
+            "6: open it "
             "with the Chronicle that recorded it, or record again");
   encodeFileHeader(H);
   H[12] = 200;
@@ -188,19 +188,30 @@ TEST(Sequence, Bytes) {
   for (uint32_t S : {5, 6, 5, 6, 5, 7})
     C.add(S);
   // miss 5; hits 6, 5, 6, 5; miss 7.
-  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{0, 6, 4, 8}));
+  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{0, 6, 8, 8}));
   auto New = C.takeNewSuccessors();
   EXPECT_EQ(New, (std::vector<std::pair<uint32_t, uint32_t>>{{5, 6}, {6, 5}}));
   // In the next block the first successor counts again, not the last one.
   C.beginBlock();
   for (uint32_t S : {5, 6, 5})
     C.add(S);
-  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{0, 6, 2}));
+  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{0, 6, 4}));
   EXPECT_FALSE(C.hasNewSuccessors());
+  // Miss 5; hit 6; hit 5; miss 7 instead of 6. Then, after 5 again, 6 is what
+  // was predicted before, and so is 7 after that: no symbol. 7 -> 5 is new.
+  C.beginBlock();
+  for (uint32_t S : {5, 6, 5, 7, 5, 6, 5, 7, 5, 8})
+    C.add(S);
+  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{0, 6, 4, 8, 3, 3, 2, 9}));
+  // That, too, is forgotten.
+  C.beginBlock();
+  for (uint32_t S : {5, 8})
+    C.add(S);
+  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{0, 6, 0, 9}));
   // Symbol 0 at the start is what is predicted.
   C.beginBlock();
   C.add(0);
-  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{1}));
+  EXPECT_EQ(bytes(C.endBlock()), (ByteVector{2}));
   C.beginBlock();
   EXPECT_TRUE(C.endBlock().empty());
 }
@@ -245,7 +256,7 @@ TEST(Sequence, DamageIsAnError) {
   SequenceScratch Scratch;
   std::vector<uint32_t> First(4, NoSymbol), Symbols;
   for (const ByteVector &Bad :
-       {ByteVector{0, 5}, ByteVector{0, 0}, ByteVector{200, 1},
+       {ByteVector{0, 5}, ByteVector{0, 0}, ByteVector{1}, ByteVector{200, 1},
         ByteVector{0x80},
         ByteVector{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}})
     EXPECT_TRUE(errorToBool(decodeSequence(Bad, 1, First, Scratch, Symbols)));

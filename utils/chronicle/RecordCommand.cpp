@@ -61,7 +61,7 @@ static cl::opt<Codec>
     Compression("codec", cl::sub(Record), cl::init(Codec::Zstd),
                 cl::value_desc("NAME"),
                 cl::desc("How the trace is compressed. If not given: zstd, and "
-                         "lz4 for pages, which are read most:"),
+                         "lz4 for what is read most:"),
                 cl::values(clEnumValN(Codec::Zstd, "zstd", "smallest"),
                            clEnumValN(Codec::Lz4, "lz4", "fastest to read"),
                            clEnumValN(Codec::Zlib, "zlib", "zlib"),
@@ -189,7 +189,7 @@ static Expected<std::pair<std::string, std::string>> findRecorder() {
 static TraceWriter::Compression compression() {
   TraceWriter::Compression How;
   if (Compression.getNumOccurrences())
-    How.Pages = How.Others = Compression;
+    How.Bulk = How.Others = Compression;
   How.Level = Level;
   return How;
 }
@@ -198,7 +198,7 @@ static json::Object recordedOptions() {
   const TraceWriter::Compression How = compression();
   return json::Object{{"block-instructions", int64_t(BlockInstructions)},
                       {"codec", codecName(How.Others)},
-                      {"pages-codec", codecName(How.Pages)},
+                      {"bulk-codec", codecName(How.Bulk)},
                       {"level", int64_t(Level)},
                       {"log-loads", LogLoads}};
 }

@@ -120,18 +120,14 @@ TimeTravel::searchForward(Timestamp From, Timestamp Until,
       Until = std::min(Until, Best->Where.Time);
   }
   for (uint64_t Address : Breakpoints) {
-    Error E = T.executions(
-        {Address, Address}, {From, Until}, 0, /*Backward=*/false,
-        [&](const Execution &X) {
-          if (!Best || X.Time < Best->Where.Time)
-            Best = Hit{{X.Time, X.Thread}, {StopKind::Breakpoint}};
-          return false;
-        },
-        &Cancel);
-    if (E)
-      return E;
-    if (Best)
-      Until = std::min(Until, Best->Where.Time);
+    Expected<std::optional<Execution>> X =
+        Hits.find(Address, {From, Until}, /*Backward=*/false, Cancel);
+    if (!X)
+      return X.takeError();
+    if (*X && (!Best || (*X)->Time < Best->Where.Time)) {
+      Best = Hit{{(*X)->Time, (*X)->Thread}, {StopKind::Breakpoint}};
+      Until = Best->Where.Time;
+    }
   }
   // A breakpoint where the handler begins is what was asked for.
   if (Best && Until <= Now.Time)
@@ -176,18 +172,14 @@ TimeTravel::searchBackward(Timestamp From, const Cancellation &Cancel) {
   if (From >= Now.Time)
     return Best;
   for (uint64_t Address : Breakpoints) {
-    Error E = T.executions(
-        {Address, Address}, {From, Now.Time - 1}, 0, /*Backward=*/true,
-        [&](const Execution &X) {
-          if (!Best || X.Time > Best->Where.Time)
-            Best = Hit{{X.Time, X.Thread}, {StopKind::Breakpoint}};
-          return false;
-        },
-        &Cancel);
-    if (E)
-      return E;
-    if (Best)
-      From = std::max(From, Best->Where.Time);
+    Expected<std::optional<Execution>> X =
+        Hits.find(Address, {From, Now.Time - 1}, /*Backward=*/true, Cancel);
+    if (!X)
+      return X.takeError();
+    if (*X && (!Best || (*X)->Time > Best->Where.Time)) {
+      Best = Hit{{(*X)->Time, (*X)->Thread}, {StopKind::Breakpoint}};
+      From = Best->Where.Time;
+    }
   }
   return Best;
 }

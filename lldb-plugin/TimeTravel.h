@@ -6,6 +6,7 @@
 #ifndef CHRONICLE_LLDB_PLUGIN_TIMETRAVEL_H
 #define CHRONICLE_LLDB_PLUGIN_TIMETRAVEL_H
 
+#include "lldb-plugin/BreakpointHits.h"
 #include "query/Trace.h"
 #include <map>
 #include <optional>
@@ -43,7 +44,7 @@ struct Stop {
 /// than now. Not thread-safe.
 class TimeTravel {
 public:
-  explicit TimeTravel(const Trace &T) : T(T) {}
+  explicit TimeTravel(const Trace &T) : T(T), Hits(T) {}
 
   const Position &position() const { return Now; }
   /// Thread 0: the one that runs then.
@@ -84,6 +85,7 @@ private:
   const Trace &T;
   Position Now;
   std::multiset<uint64_t> Breakpoints;
+  BreakpointHits Hits;
   std::multiset<std::pair<uint64_t, uint64_t>> Watchpoints; ///< address, length
 };
 

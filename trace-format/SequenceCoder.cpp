@@ -16,29 +16,31 @@ void SequenceCoder::add(ArrayRef<uint32_t> Exits) {
 /// on it: each one leaves a record, which the next overwrites if it was right.
 void SequenceCoder::addBatch(ArrayRef<uint32_t> Exits) {
   uint32_t *Table = Next.data();
-  Miss *Missed = Misses.data();
+  uint32_t *Index = MissIndex.data(), *MissedBy = MissPredicted.data();
   uint32_t Before = Previous, Last = Before;
   size_t Count = 0;
-  uint64_t I = 0;
-  for (uint32_t Exit : Exits) {
-    uint32_t Predicted = Table[Last];
-    Missed[Count] = uint64_t(Predicted) << 32 | I++;
+  const uint32_t *From = Exits.data();
+#pragma GCC unroll 4
+  for (uint32_t I = 0, N = uint32_t(Exits.size()); I != N; ++I) {
+    uint32_t Exit = From[I], Predicted = Table[Last];
+    Index[Count] = I;
+    MissedBy[Count] = Predicted;
     Count += Predicted != Exit;
     Table[Last] = Exit;
     Last = Exit;
   }
   Previous = Last;
-  code(Exits, Before, ArrayRef(Missed, Count));
+  code(Exits, Before, Count);
 }
 
 void SequenceCoder::code(ArrayRef<uint32_t> Exits, uint32_t Before,
-                         ArrayRef<Miss> Misses) {
+                         size_t Misses) {
   // Two numbers a miss, and nothing is checked on the way.
   size_t Start = Out.size();
-  uint8_t *To = Out.grow(Misses.size() * 2 * MaxNumberBytes), *From = To;
+  uint8_t *To = Out.grow(Misses * 2 * MaxNumberBytes), *From = To;
   size_t Next = 0;
-  for (Miss M : Misses) {
-    uint32_t Index = uint32_t(M), Predicted = uint32_t(M >> 32);
+  for (size_t M = 0; M != Misses; ++M) {
+    uint32_t Index = MissIndex[M], Predicted = MissPredicted[M];
     uint32_t Exit = Exits[Index];
     uint32_t Left = Index ? Exits[Index - 1] : Before;
     Hits += Index - Next;

@@ -28,7 +28,9 @@ constexpr uint32_t NoSymbol = ~uint32_t(0);
 /// a symbol and 12 bytes an exit number.
 class SequenceCoder {
 public:
-  SequenceCoder() : Next(1), First(1), Other(1), Misses(BatchSize) {}
+  SequenceCoder()
+      : Next(1), First(1), Other(1), MissIndex(BatchSize),
+        MissPredicted(BatchSize) {}
 
   /// Exit numbers below Count may be coded from now on.
   void setExitCount(uint32_t Count) {
@@ -79,18 +81,17 @@ private:
   static constexpr uint32_t FirstTime = 1u << 31;
   /// So many that everything is still in the first-level cache afterwards.
   static constexpr size_t BatchSize = 1024;
-  /// Index in the batch, and what was predicted in the upper half: one store.
-  using Miss = uint64_t;
 
   void addBatch(llvm::ArrayRef<uint32_t> Exits);
-  void code(llvm::ArrayRef<uint32_t> Exits, uint32_t Before,
-            llvm::ArrayRef<Miss> Misses);
+  void code(llvm::ArrayRef<uint32_t> Exits, uint32_t Before, size_t Misses);
 
   // Exit numbers here count from 1; 0 is before the first.
   std::vector<uint32_t> Next;  ///< the prediction
   std::vector<uint32_t> First; ///< the first successor ever; 0: none yet
   std::vector<uint32_t> Other; ///< the prediction before this one; 0: none
-  std::vector<Miss> Misses;
+  // Of the batch, one after the other: where, and what was predicted. Apart,
+  // because a compiler takes three instructions to join them for one store.
+  std::vector<uint32_t> MissIndex, MissPredicted;
   uint32_t Previous = 0;
   uint64_t Hits = 0; ///< since the last miss
   ByteWriter Out;

@@ -15,7 +15,7 @@ namespace chronicle {
 constexpr uint32_t DefaultBlockInstructions = 100000;
 constexpr uint32_t MinBlockInstructions = 1000;
 constexpr uint32_t MaxBlockInstructions = 10000000;
-constexpr uint32_t DefaultRingChunks = 16;
+constexpr uint32_t DefaultRingChunks = 32;
 
 /// Fills in the sizes for blocks of so many instructions.
 ch_ring_header ringLayout(uint32_t BlockInstructions, uint32_t Chunks);

@@ -16,6 +16,7 @@
  * stretch that was written, and at a 512th of all writable memory.
  */
 #include "tool.h"
+#include <smmintrin.h>
 
 #define MAP_FIXED_NOREPLACE 0x100000
 #define MAP_NORESERVE 0x4000
@@ -33,7 +34,7 @@ CH_STATIC_ASSERT(MARKS % 8 == 0 && STRETCH_MARKS % 8 == 0, "are scaled by 8");
 #define STRETCH (1 << MARKS_STRETCH_SHIFT)
 #define STRETCHES (VKI_PAGE_SIZE / STRETCH) /* of a page */
 CH_STATIC_ASSERT(STRETCHES == 8, "a word of the second map is a page");
-#define STRADDLE 32
+#define STRADDLE 64
 /* A page with all its granules, and how much is told in one event. */
 #define PAGE_RECORD (sizeof(struct ch_stored_page) + VKI_PAGE_SIZE)
 #define EVENT_BYTES (16 * PAGE_RECORD)
@@ -144,17 +145,26 @@ static void tell_page(Addr page, ULong *granules, Bool safe) {
   next = (UChar *)to;
 }
 
-/* Moves marks into bits, one a granule. */
-static ULong take_marks(Addr address, UInt length) {
-  ULong *marks = (ULong *)(address + MARKS);
+/* Moves marks into bits, one a granule, eight granules at a time: most of them
+   are not marked, and of those that are nobody can foresee which. */
+__attribute__((target("sse4.1"))) static ULong take_marks(Addr address,
+                                                          UInt length) {
+  __m128i *marks = (__m128i *)(address + MARKS);
+  const __m128i none = _mm_setzero_si128();
   ULong bits = 0;
-  for (UInt g = 0; g < length / 8; g += 4) {
-    if (!(marks[g] | marks[g + 1] | marks[g + 2] | marks[g + 3]))
+  for (UInt g = 0; g < length / 8; g += 8, marks += 4) {
+    __m128i any = _mm_or_si128(_mm_or_si128(marks[0], marks[1]),
+                               _mm_or_si128(marks[2], marks[3]));
+    if (_mm_testz_si128(any, any))
       continue;
-    for (UInt i = g; i < g + 4; i++) {
-      bits |= (ULong)(marks[i] != 0) << i;
-      marks[i] = 0;
+    UInt unmarked = 0;
+#pragma GCC unroll 4
+    for (UInt i = 0; i < 4; i++) {
+      __m128i equal = _mm_cmpeq_epi64(marks[i], none);
+      unmarked |= _mm_movemask_pd(_mm_castsi128_pd(equal)) << (2 * i);
+      marks[i] = none;
     }
+    bits |= (ULong)(unmarked ^ 0xff) << g;
   }
   return bits;
 }

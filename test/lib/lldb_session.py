@@ -87,6 +87,8 @@ def run(command, commands, directory=None, timeout=TIMEOUT):
             output, _ = process.communicate()
             fail("the session hangs", output.decode(errors="replace"))
     text = output.decode(errors="replace")
+    # Another thread of LLDB's prints these, now or in the middle of an answer.
+    text = re.sub(r"\d+ locations? added to breakpoint \d+\n", "", text)
     if process.returncode:
         fail("LLDB ended with status %d" % process.returncode, text)
     return text

@@ -57,6 +57,12 @@ public:
   /// Makes what was called at F as if it had not been: before it is the call.
   void skip(const Found &F) { Before = F.Stack[F.Index - 1].Entry; }
 
+  /// The activation had begun when F ran, on another stack: a coroutine.
+  bool isSuspended(const Found &F) const { return F.Last.Time >= Inside.Entry; }
+  /// Goes on from the call that switched stacks and came back to Return; false:
+  /// not found.
+  Expected<bool> enterCallBefore(const Found &F, uint64_t Return);
+
   Expected<Found> previous();
   /// The thread's last instruction before Time.
   Expected<std::optional<Execution>> instructionBefore(Timestamp Time);
@@ -123,6 +129,39 @@ SourceStep::Walk::instructionBefore(Timestamp Time) {
   if (Cancel.Cancelled)
     return interrupted();
   return Last;
+}
+
+Expected<bool> SourceStep::Walk::enterCallBefore(const Found &F,
+                                                 uint64_t Return) {
+  constexpr uint64_t ShortestCall = 2, LongestCall = 7;
+  // Other activations may have made the same call since.
+  for (Timestamp Until = F.Last.Time; Until >= Inside.Entry;) {
+    std::optional<Timestamp> Call;
+    if (Error E = T.executions(
+            {Return - LongestCall, Return - ShortestCall},
+            {Inside.Entry, Until}, Thread, /*Backward=*/true,
+            [&](const Execution &X) {
+              Call = X.Time;
+              return false;
+            },
+            &Cancel))
+      return E;
+    if (Cancel.Cancelled)
+      return interrupted();
+    if (!Call)
+      break;
+    Expected<std::vector<Activation>> Stack = T.callStack(Thread, *Call);
+    if (!Stack)
+      return Stack.takeError();
+    if (!Stack->empty() && same(Stack->front(), Inside)) {
+      enter(Activation(Inside), *Call + 1);
+      return true;
+    }
+    if (!*Call)
+      break;
+    Until = *Call - 1;
+  }
+  return false;
 }
 
 Expected<SourceStep::Walk::Found> SourceStep::Walk::previous() {
@@ -379,6 +418,14 @@ SourceStep::Destination SourceStep::line(Position From, size_t Hidden,
     }
 
     case Walk::Kind::Caller: {
+      if (!Into && W.isSuspended(*F)) {
+        Expected<bool> Called =
+            W.enterCallBefore(*F, Line ? Line->Start.Pc : R->rip());
+        if (!Called)
+          return Called.takeError();
+        if (*Called)
+          break;
+      }
       if (Line)
         return Arrived();
       auto Caller = find_if(F->Stack, [&](const Activation &A) {

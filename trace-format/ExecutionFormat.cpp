@@ -2,11 +2,15 @@
 
 #include "trace-format/ExecutionFormat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 using namespace llvm;
 
 namespace chronicle {
+
+/// Superblocks.
+static constexpr size_t GroupSize = 64;
 
 ByteWriter ExecutionsWriter::take(BlockNumber End) {
   ByteWriter Out;
@@ -15,24 +19,34 @@ ByteWriter ExecutionsWriter::take(BlockNumber End) {
   llvm::sort(Touched);
   Out.v(Start);
   Out.v(End - Start);
+  Out.v(divideCeil(Touched.size(), GroupSize));
+  ByteWriter Bodies;
   uint32_t Id = 0;
-  for (uint32_t Superblock : Touched) {
-    List &L = Lists[Superblock];
-    close(L);
-    Out.v(Superblock - Id);
-    Id = Superblock;
-    uint32_t Count = 0;
-    for (uint32_t N = L.Head; N != None; N = Closed[N].Next)
-      ++Count;
-    Out.v(Count);
-    uint32_t At = Start;
-    for (uint32_t N = L.Head; N != None; N = Closed[N].Next) {
-      Out.v(Closed[N].First - At);
-      Out.v(Closed[N].End - Closed[N].First);
-      At = Closed[N].End;
+  for (ArrayRef<uint32_t> Left = Touched; !Left.empty();) {
+    ArrayRef<uint32_t> Group = Left.take_front(GroupSize);
+    Left = Left.drop_front(Group.size());
+    Out.v(Group.back() - Id);
+    const size_t Before = Bodies.size();
+    for (uint32_t Superblock : Group) {
+      List &L = Lists[Superblock];
+      close(L);
+      Bodies.v(Superblock - Id);
+      Id = Superblock;
+      uint32_t Count = 0;
+      for (uint32_t N = L.Head; N != None; N = Closed[N].Next)
+        ++Count;
+      Bodies.v(Count);
+      uint32_t At = Start;
+      for (uint32_t N = L.Head; N != None; N = Closed[N].Next) {
+        Bodies.v(Closed[N].First - At);
+        Bodies.v(Closed[N].End - Closed[N].First);
+        At = Closed[N].End;
+      }
+      L.Head = L.Tail = None;
     }
-    L.Head = L.Tail = None;
+    Out.v(Bodies.size() - Before);
   }
+  Out.bytes(Bodies.data());
   Closed.clear();
   Touched.clear();
   Start = uint32_t(End);
@@ -50,20 +64,34 @@ Expected<ExecutionRange> ExecutionRange::create(ArrayRef<uint8_t> Bytes) {
   if (R.failed() || !Blocks || End > UINT32_MAX || End < Blocks)
     return damaged();
   Result.Last = End - 1;
-  Result.Lists = Bytes.take_back(R.left());
+  Result.Groups = R.v();
+  Result.Table = R.rest();
+  if (Result.Groups > R.left() / 2)
+    return damaged();
+  R.skipNumbers(2 * Result.Groups);
+  if (R.failed())
+    return damaged();
+  Result.Lists = R.rest();
   return Result;
 }
 
-Error ExecutionRange::visit(
-    ArrayRef<uint32_t> Superblocks,
+struct ExecutionRange::Group {
+  uint64_t Before; ///< the superblock before it
+  uint64_t Last;   ///< its last one
+  ArrayRef<uint8_t> Bytes;
+};
+
+/// Takes those of the superblocks that are up to the group's last.
+Error ExecutionRange::visitGroup(
+    const Group &G, ArrayRef<uint32_t> &Superblocks,
     function_ref<void(const ExecutionRun &)> Visit) const {
   const uint64_t End = Last + 1;
-  ByteReader R(Lists);
-  uint64_t Id = 0;
-  while (!R.atEnd() && !Superblocks.empty()) {
+  ByteReader R(G.Bytes);
+  uint64_t Id = G.Before;
+  while (!R.atEnd() && !Superblocks.empty() && Superblocks.front() <= G.Last) {
     const uint64_t Step = R.v(), Runs = R.v();
     Id += Step;
-    if (R.failed() || !Step || Id > UINT32_MAX || Runs > R.left())
+    if (R.failed() || !Step || Id > G.Last || Runs > R.left())
       return damaged();
     while (!Superblocks.empty() && Superblocks.front() < Id)
       Superblocks = Superblocks.drop_front();
@@ -80,8 +108,34 @@ Error ExecutionRange::visit(
           {uint32_t(Id), uint32_t(At + Gap), uint32_t(At + Gap + Length - 1)});
       At += Gap + Length;
     }
+    Superblocks = Superblocks.drop_front();
   }
+  while (!Superblocks.empty() && Superblocks.front() <= G.Last)
+    Superblocks = Superblocks.drop_front();
   return R.failed() ? damaged() : Error::success();
+}
+
+Error ExecutionRange::visit(
+    ArrayRef<uint32_t> Superblocks,
+    function_ref<void(const ExecutionRun &)> Visit) const {
+  ByteReader R(Table);
+  Group G = {0, 0, {}};
+  uint64_t Offset = 0;
+  for (uint64_t N = 0; N < Groups && !Superblocks.empty(); ++N) {
+    G.Before = G.Last;
+    const uint64_t Step = R.v(), Size = R.v();
+    G.Last += Step;
+    if (R.failed() || !Step || G.Last > UINT32_MAX ||
+        Size > Lists.size() - Offset)
+      return damaged();
+    if (Superblocks.front() <= G.Last) {
+      G.Bytes = Lists.slice(Offset, Size);
+      if (Error E = visitGroup(G, Superblocks, Visit))
+        return E;
+    }
+    Offset += Size;
+  }
+  return Error::success();
 }
 
 } // namespace chronicle

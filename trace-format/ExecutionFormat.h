@@ -3,12 +3,14 @@
 /// \file
 /// Which superblock ran in which blocks, for a range of blocks.
 ///
-///   executions := first-block:v blocks:v superblock*
+///   executions := first-block:v blocks:v groups:v (last:v size:v)* superblock*
 ///   superblock := id:v runs:v (gap:v length:v)*
 ///
 /// Superblocks are sorted; id is the delta to the one before. A run is blocks
 /// in a row in which it ran; gap is counted from first-block, then from the end
-/// of the run before.
+/// of the run before. So that a superblock is found without reading past all
+/// before it, they are in groups of 64: the id of each group's last superblock,
+/// as a delta to that of the group before, and the group's size in bytes.
 ///
 /// The directory has the same once more, with the pieces in place of blocks:
 /// which superblock ran in which of them.
@@ -29,9 +31,10 @@ struct ExecutionRun {
   uint32_t First, Last; ///< blocks, both included
 };
 
-/// A piece. What it says of a superblock is looked up in its bytes: reading
-/// past the others costs a few processor instructions a byte, and decoding all
-/// of them for one question several times that, and the memory.
+/// A piece. What it says of a superblock is looked up in its bytes, past the
+/// groups before its own: a few processor instructions for 64 superblocks, and
+/// half a group. Decoding all for one question would cost a thousand times
+/// that, and the memory.
 class ExecutionRange {
 public:
   /// The bytes must outlive it.
@@ -46,7 +49,13 @@ public:
 
 private:
   ExecutionRange() = default;
+  struct Group;
+  llvm::Error
+  visitGroup(const Group &G, llvm::ArrayRef<uint32_t> &Superblocks,
+             llvm::function_ref<void(const ExecutionRun &)> Visit) const;
   BlockNumber First = 0, Last = 0;
+  uint64_t Groups = 0;
+  llvm::ArrayRef<uint8_t> Table; ///< of groups, and what follows it
   llvm::ArrayRef<uint8_t> Lists;
 };
 

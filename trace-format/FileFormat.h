@@ -18,7 +18,7 @@
 namespace chronicle {
 
 /// Bump on any change of the file's bytes that an older reader would get wrong.
-constexpr uint32_t FormatVersion = 6;
+constexpr uint32_t FormatVersion = 7;
 
 constexpr char FileMagic[9] = "CHRONDB\n";
 constexpr char FooterMagic[9] = "CHRONEND";

@@ -251,9 +251,11 @@ TEST(ExecutionFormat, RunsOfRandomBlocks) {
   for (unsigned Piece = 0; Piece < 20; ++Piece) {
     std::map<uint32_t, std::set<BlockNumber>> Ran;
     BlockNumber First = N;
+    // Some of several groups.
+    const unsigned Ids = Piece % 2 ? 1000 : 15;
     for (unsigned Count = 1 + Random() % 30; Count; --Count, ++N)
-      for (unsigned K = Random() % 12; K; --K) {
-        uint32_t Id = 1 + Random() % 15;
+      for (unsigned K = Random() % (Piece % 2 ? 100 : 12); K; --K) {
+        uint32_t Id = 1 + Random() % Ids;
         W.ran(Id, N);
         Ran[Id].insert(N);
       }
@@ -265,8 +267,8 @@ TEST(ExecutionFormat, RunsOfRandomBlocks) {
     EXPECT_EQ(D->last(), N - 1);
     // Some of those there are, and some that there are not.
     std::vector<uint32_t> Wanted;
-    for (uint32_t Id = 0; Id < 18; ++Id)
-      if (Random() % 3)
+    for (uint32_t Id = 0; Id < Ids + 3; ++Id)
+      if (Random() % 3 && (Ids < 20 || Id / 100 % 3 == 1))
         Wanted.push_back(Id);
       else
         Ran.erase(Id);
@@ -292,7 +294,7 @@ TEST(ExecutionFormat, Damage) {
   W.ran(7, 1);
   ByteWriter Bytes = W.take(2);
   EXPECT_EQ(Bytes.data().vec(),
-            (std::vector<uint8_t>{0, 2, 3, 1, 0, 2, 4, 1, 1, 1}));
+            (std::vector<uint8_t>{0, 2, 1, 7, 8, 3, 1, 0, 2, 4, 1, 1, 1}));
   for (size_t N = 0; N < Bytes.size(); ++N) {
     std::vector<uint8_t> B = Bytes.data().vec();
     B[N] = 0x7f;

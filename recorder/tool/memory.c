@@ -32,6 +32,17 @@ Bool memory_read(Addr address, UChar *to, SizeT length) {
   return !sr_isError(r) && sr_Res(r) == length;
 }
 
+static Bool has_holes;
+
+void memory_expect_holes(void) { has_holes = True; }
+
+Bool memory_copy(Addr address, UChar *to, SizeT length) {
+  if (has_holes)
+    return memory_read(address, to, length);
+  VG_(memcpy)(to, (void *)address, length);
+  return True;
+}
+
 /* At most a record's worth. Returns how many bytes could be read. */
 static SizeT log_piece(Addr address, SizeT length, UInt source, ThreadId tid,
                        Bool safe, Bool by_reference) {
@@ -468,15 +479,13 @@ void memory_log_startup(void) {
   block_must_end = True;
 }
 
-/* `safe`: the memory is known to be readable. */
-static void audit(Addr address, SizeT length, Bool safe) {
+/* `readable`: as far as Valgrind knows. */
+static void audit(Addr address, SizeT length, Bool readable) {
   if (memory_is_target(address, address + length))
     return;
   struct ch_ev_range *e = event(CH_EV_AUDIT, sizeof *e + length);
   SizeT got = length;
-  if (safe)
-    VG_(memcpy)(e + 1, (void *)address, length);
-  else {
+  if (!readable || !memory_copy(address, (UChar *)(e + 1), length)) {
     SysRes r = VG_(do_syscall)(__NR_pread64, memory_fd, (UWord)(e + 1), length,
                                address, 0, 0, 0, 0);
     got = sr_isError(r) ? 0 : sr_Res(r);

@@ -11,6 +11,8 @@
 #define MADV_DONTNEED 4
 #define MADV_FREE 8
 #define MADV_REMOVE 9
+#define MADV_GUARD_INSTALL 102
+#define MADV_GUARD_REMOVE 103
 #define MAX_IOV 1024
 
 /* ---- what the arguments point to ---- */
@@ -57,9 +59,11 @@ static void keep_windows(ThreadId tid, const UWord *args, UInt count) {
     if (!s || s->kind != SkAnonC || !s->hasR || !s->hasW)
       continue;
     SizeT left = s->end + 1 - args[i];
+    if (left > WINDOW)
+      left = WINDOW;
     w[i].start = args[i];
-    w[i].length = left < WINDOW ? left : WINDOW;
-    VG_(memcpy)(w[i].bytes, (void *)args[i], w[i].length);
+    if (memory_copy(args[i], w[i].bytes, left))
+      w[i].length = left;
   }
 }
 
@@ -72,7 +76,8 @@ void syscalls_memory_logged(ThreadId tid, Addr start, SizeT length) {
     Addr to = start + length < w->start + w->length ? start + length
                                                     : w->start + w->length;
     if (w->length && from < to)
-      VG_(memcpy)(w->bytes + (from - w->start), (void *)from, to - from);
+      if (!memory_copy(from, w->bytes + (from - w->start), to - from))
+        w->length = 0;
   }
 }
 
@@ -83,10 +88,11 @@ static void log_unreported(ThreadId tid) {
   for (UInt i = 0; i < WINDOWS; i++) {
     UInt length = w[i].length;
     w[i].length = 0;
+    UChar now[WINDOW];
     if (!alone || !length ||
-        !VG_(am_is_valid_for_client)(w[i].start, length, VKI_PROT_READ))
+        !VG_(am_is_valid_for_client)(w[i].start, length, VKI_PROT_READ) ||
+        !memory_copy(w[i].start, now, length))
       continue;
-    const UChar *now = (const UChar *)w[i].start;
     for (UInt at = 0; at < length;) {
       UInt from = at;
       while (at < length && now[at] != w[i].bytes[at])
@@ -156,8 +162,15 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   case __NR_mremap:
   case __NR_mprotect:
   case __NR_pkey_mprotect:
+    marks_tell_range(args[0], args[0] + args[1]);
+    break;
   case __NR_madvise:
     marks_tell_range(args[0], args[0] + args[1]);
+    if (args[2] == MADV_GUARD_INSTALL)
+      memory_expect_holes();
+    break;
+  case __NR_userfaultfd:
+    memory_expect_holes();
     break;
   case __NR_brk:
     marks_tell_range(args[0], ~0ull);
@@ -224,7 +237,7 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
     break;
   case __NR_madvise:
     if (args[2] == MADV_DONTNEED || args[2] == MADV_FREE ||
-        args[2] == MADV_REMOVE)
+        args[2] == MADV_REMOVE || args[2] == MADV_GUARD_REMOVE)
       memory_log(args[0], VG_PGROUNDUP(args[1]), CH_MEM_SYSCALL, tid, False);
     break;
   case __NR_pselect6:

@@ -179,6 +179,11 @@ void memory_audit_all(void);
 
 /* Bytes at the address, as far as a whole read is possible. */
 Bool memory_read(Addr address, UChar *to, SizeT length);
+/* The same for memory that may be read as far as Valgrind knows: without a system
+   call, unless the program has made pages that fault all the same. */
+Bool memory_copy(Addr address, UChar *to, SizeT length);
+/* It is about to make such pages. */
+void memory_expect_holes(void);
 /* Where the program can write, in order. Valid until the next change. */
 typedef struct {
   Addr start, end;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Pages that fault though their mapping may be read and written: what newer C
+// libraries put around the stacks of threads. Says if the kernel has none.
+#include "Check.h"
+#include <errno.h>
+#include <sys/mman.h>
+
+enum { GuardInstall = 102, GuardRemove = 103, Page = 4096, Pages = 64 };
+
+int main(void) {
+  unsigned char *P = mmap(NULL, Pages * Page, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(P != MAP_FAILED);
+  memset(P, 7, Pages * Page);
+  if (madvise(P + Page, (Pages - 2) * Page, GuardInstall)) {
+    CHECK(errno == EINVAL);
+    printf("no guard pages\n");
+    return 0;
+  }
+  // Long enough for a look at each page of the program.
+  volatile unsigned Sum = 0;
+  for (unsigned I = 0; I < 400000; ++I)
+    Sum += I;
+  CHECK(!madvise(P + 2 * Page, (Pages - 4) * Page, GuardRemove));
+  // What was there is gone.
+  hashBytes(P, Page);
+  hashBytes(P + 2 * Page, (Pages - 4) * Page);
+  printf("guard pages done %016lx\n", (unsigned long)Hash);
+  return 0;
+}

@@ -92,8 +92,8 @@ struct Write {
   Writer By = Writer::Instruction;
   uint64_t Pc = 0; ///< of the instruction, or of the next one
   uint64_t Address = 0;
-  std::vector<uint8_t> Old,
-      New; ///< all bytes of the write, also those outside the range asked for
+  /// All bytes of the write, also those outside the range asked for.
+  std::vector<uint8_t> Old, New;
   uint32_t SystemCall = 0; ///< number, By SystemCall
 };
 
@@ -114,8 +114,8 @@ struct AddressRange {
 /// One call of a procedure, as history knows it.
 struct Activation {
   Timestamp Entry = 0; ///< of the callee's first instruction
-  uint64_t CallSite =
-      0; ///< pc of the call; 0: entered otherwise (thread start, signal)
+  /// The pc of the call; 0: entered otherwise (thread start, signal).
+  uint64_t CallSite = 0;
   uint64_t Callee = 0;       ///< pc at Entry
   uint64_t StackPointer = 0; ///< at entry: where the return address is
   uint32_t Thread = 0;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/DatabaseBuilder.h"
+#include "trace-format/DefinitionFormat.h"
+#include "trace-format/Piece.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -12,16 +16,21 @@ static constexpr size_t GatherBytes = 64 << 10;
 /// One piece says for this many blocks which superblocks ran in them, unless
 /// they are many: every question about an execution reads past half a piece.
 static constexpr uint64_t ExecutionBlocks = 1024, ExecutionRuns = 1 << 15;
+/// Superblocks that ran in at least so many blocks get their programs stored:
+/// of code that runs once, a file would be made three times as large.
+static constexpr uint8_t ProgramBlocks = 4;
 /// A checkpoint is due after this much more, or a quarter of what there is: a
 /// full disk costs little of a trace, and checkpoints little of the disk.
 static constexpr uint64_t CheckpointGrowth = 2 << 20;
 
 DatabaseBuilder::DatabaseBuilder(MemoryImage &Image,
                                  std::unique_ptr<TraceWriter> W,
+                                 ProgramMaker Programs,
                                  unsigned CheckpointBlocks,
                                  double CheckpointSeconds)
     : Writer(std::move(W)), Image(Image), Pages(Image, *Writer),
-      CheckpointBlocks(CheckpointBlocks), CheckpointTime(CheckpointSeconds),
+      Maker(std::move(Programs)), CheckpointBlocks(CheckpointBlocks),
+      CheckpointTime(CheckpointSeconds),
       LastCheckpoint(std::chrono::steady_clock::now()) {}
 
 void DatabaseBuilder::append(PieceType Type, uint64_t Key, ByteWriter &Bytes) {
@@ -115,8 +124,13 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
   }
   ByteWriter Bytes;
   encodeBlock(Bytes, Head, Events.Bytes.data(), Coded, Opaque, Stacks);
-  for (uint32_t Exit : Sequence.seen())
-    Executed.ran(OwnerOf(Exit), N);
+  for (uint32_t Exit : Sequence.seen()) {
+    const uint32_t Superblock = OwnerOf(Exit);
+    if (Superblock >= RanIn.size())
+      RanIn.resize(Superblock + Superblock / 2 + 16);
+    if (Executed.ran(Superblock, N) && RanIn[Superblock] < ProgramBlocks)
+      ++RanIn[Superblock];
+  }
   BlockEntry &Entry = Blocks.emplace_back();
   Entry.Offset = Writer->append(PieceType::Block, N, Bytes.take());
   Entry.First = Head.First;
@@ -170,6 +184,56 @@ void DatabaseBuilder::checkpoint() {
   LastCheckpoint = std::chrono::steady_clock::now();
 }
 
+/// From the definitions in the file.
+Expected<ProgramsWriter> DatabaseBuilder::makePrograms() const {
+  ProgramsWriter Programs(Maker.Version, static_cast<uint32_t>(RanIn.size()));
+  Expected<std::unique_ptr<MemoryBuffer>> File = Writer->written();
+  if (!File)
+    return File.takeError();
+  for (const OtherRecord &R : Others) {
+    if (R.Type != PieceType::Definitions)
+      continue;
+    Expected<Piece> P = Piece::at(arrayRefFromStringRef((*File)->getBuffer()),
+                                  Writer->offsetOf(R.Number));
+    if (!P)
+      return P.takeError();
+    Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
+    if (!Raw)
+      return Raw.takeError();
+    DefinitionsReader Entries(ArrayRef(Raw->get(), P->RawSize));
+    while (std::optional<DefinitionEntry> E = Entries.next()) {
+      if (E->Tag != DefinitionTag || E->Number >= RanIn.size() ||
+          RanIn[E->Number] < ProgramBlocks)
+        continue;
+      if (auto Program = Maker.Make(E->Bytes))
+        if (!Programs.add(static_cast<uint32_t>(E->Number), *Program))
+          return Programs;
+    }
+  }
+  return Programs;
+}
+
+/// The trace is whole without them: if they cannot be written, it goes back to
+/// its last checkpoint, which is complete.
+Error DatabaseBuilder::addPrograms() {
+  if (!Maker.Make)
+    return Error::success();
+  Expected<ProgramsWriter> Programs = makePrograms();
+  if (!Programs)
+    return Programs.takeError();
+  if (Programs->empty())
+    return Error::success();
+  Others.push_back({PieceType::Programs,
+                    Writer->append(PieceType::Programs, 0, Programs->take()),
+                    0});
+  Error E = Writer->flush();
+  if (!E)
+    return E;
+  consumeError(std::move(E));
+  Others.pop_back();
+  return Writer->recover().takeError();
+}
+
 Error DatabaseBuilder::complete(json::Object End, const Totals &T,
                                 uint64_t Pieces) {
   appendJson(PieceType::End, 0, std::move(End));
@@ -200,6 +264,8 @@ Expected<DatabaseBuilder::Totals> DatabaseBuilder::finish(
   if (!Writer->failed())
     checkpoint();
   Error E = Writer->flush();
+  if (!E)
+    E = addPrograms();
   if (!E)
     E = complete(End(Sum, std::error_code(), ""), Sum, UINT64_MAX);
   if (!E)

@@ -10,6 +10,7 @@
 #include "indexer/PageHistory.h"
 #include "trace-format/CallFormat.h"
 #include "trace-format/ExecutionFormat.h"
+#include "trace-format/ProgramFormat.h"
 #include "trace-format/TraceWriter.h"
 #include "llvm/Support/JSON.h"
 #include <chrono>
@@ -21,7 +22,8 @@ namespace chronicle {
 class DatabaseBuilder {
 public:
   DatabaseBuilder(MemoryImage &Image, std::unique_ptr<TraceWriter> Writer,
-                  unsigned CheckpointBlocks, double CheckpointSeconds);
+                  ProgramMaker Programs, unsigned CheckpointBlocks,
+                  double CheckpointSeconds);
 
   void addRun(const llvm::json::Object &Run);
   void addDefinition(uint32_t Id, llvm::ArrayRef<uint8_t> Definition);
@@ -70,6 +72,8 @@ private:
   void flushExecutions();
   void append(PieceType Type, uint64_t Key, ByteWriter &Bytes);
   void appendJson(PieceType Type, uint64_t Key, llvm::json::Object Value);
+  llvm::Expected<ProgramsWriter> makePrograms() const;
+  llvm::Error addPrograms();
   llvm::Error complete(llvm::json::Object End, const Totals &T,
                        uint64_t Pieces);
 
@@ -80,6 +84,7 @@ private:
   std::unique_ptr<TraceWriter> Writer;
   MemoryImage &Image;
   PageHistory Pages;
+  ProgramMaker Maker;
   unsigned CheckpointBlocks;
   std::chrono::duration<double> CheckpointTime;
   std::chrono::steady_clock::time_point LastCheckpoint;
@@ -92,6 +97,8 @@ private:
   ByteWriter Definitions, Timeline;
   ActivationsWriter Activations;
   ExecutionsWriter Executed;
+  /// By superblock: in how many blocks it ran, up to ProgramBlocks.
+  std::vector<uint8_t> RanIn;
   ExecutionsWriter ExecutedIn; ///< pieces of the above, not blocks
   uint64_t ExecutionPieces = 0;
   ByteWriter ExecutionIndex; ///< of the whole trace, once it is complete

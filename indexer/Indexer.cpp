@@ -13,8 +13,8 @@ static constexpr unsigned WaitMilliseconds = 200;
 struct Indexer::Impl {
   Impl(RingReader Ring, std::unique_ptr<TraceWriter> Writer,
        const IndexerOptions &O)
-      : Ring(Ring), Database(Image, std::move(Writer), O.CheckpointBlocks,
-                             O.CheckpointSeconds),
+      : Ring(Ring), Database(Image, std::move(Writer), O.Programs,
+                             O.CheckpointBlocks, O.CheckpointSeconds),
         Decoder(Image, Database) {}
 
   void step();
@@ -43,9 +43,8 @@ Indexer::create(IndexerOptions Options, void *Ring, size_t RingBytes) {
   Expected<RingReader> Reader = RingReader::create(Ring, RingBytes);
   if (!Reader)
     return Reader.takeError();
-  auto Writer =
-      TraceWriter::create(Options.Path, Options.Overwrite, Options.Compression,
-                          Options.Workers);
+  auto Writer = TraceWriter::create(Options.Path, Options.Overwrite,
+                                    Options.Compression, Options.Workers);
   if (!Writer)
     return Writer.takeError();
   std::unique_ptr<Indexer> Result(new Indexer());

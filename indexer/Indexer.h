@@ -15,6 +15,7 @@
 #ifndef CHRONICLE_INDEXER_INDEXER_H
 #define CHRONICLE_INDEXER_INDEXER_H
 
+#include "trace-format/ProgramFormat.h"
 #include "trace-format/TraceWriter.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -33,6 +34,8 @@ struct IndexerOptions {
   TraceWriter::Compression Compression;
   /// Compression threads; 0: one less than there are cores, at least one.
   unsigned Workers = 0;
+  /// Makes the programs piece; without it the trace has none.
+  ProgramMaker Programs;
   /// The run piece (docs/format.md, "JSON pieces").
   llvm::json::Object Run;
   /// A checkpoint after this many blocks or seconds, whichever comes first.

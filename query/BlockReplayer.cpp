@@ -66,8 +66,7 @@ std::string describeDifference(const uint8_t *Found, const uint8_t *Expected) {
 
 BlockReplayer::BlockReplayer(ReplayMemory &Memory, ProgramCache &Programs,
                              const ExitTable &Exits)
-    : Memory(Memory), Programs(Programs), Exits(Exits), Machine(Memory),
-      Known(Exits.size()) {}
+    : Memory(Memory), Programs(Programs), Exits(Exits), Machine(Memory) {}
 
 void BlockReplayer::start(const Block &Block) {
   B = &Block;
@@ -318,7 +317,7 @@ bool BlockReplayer::lookAhead(Ahead &A) {
   if (!Fast)
     return mismatch(toString(Fast.takeError()));
   A.Program = *Fast;
-  LastAddress = A.Program->header().Address;
+  LastAddress = A.Program->start();
 
   // A fault is the first event after the execution it interrupts.
   const Event *Next = nextEvent();
@@ -390,7 +389,7 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
   if (LLVM_UNLIKELY(Ordinal != Expected))
     return wrongExit(Ordinal, Expected);
   if (!Faults)
-    Known[Exit] = &Program.exit(Expected);
+    Known[Exit % KnownExits] = {Exit + 1, Program.exit(Expected)};
   Inside = false;
   Time = Start + Passed;
   ++Execution;
@@ -409,20 +408,19 @@ void BlockReplayer::runPlain(Timestamp T) {
   const uint32_t *Symbols = B->Symbols.data();
   while (Execution < Limit) {
     const uint32_t Symbol = Symbols[Execution];
-    if (Symbol >= Known.size())
+    const KnownExit &K = Known[Symbol % KnownExits];
+    const ReplayExit &S = K.Exit;
+    if (K.Number != Symbol + 1 || Machine.rip() != S.Address ||
+        T - Time < S.Instructions)
       return;
-    const ReplayExit *S = Known[Symbol];
-    if (!S || Machine.rip() != S->Address || T - Time < S->Instructions)
-      return;
-    const uint32_t Ordinal =
-        Machine.run(S->Code, Interpreter::NoStop, Observer);
-    if (LLVM_UNLIKELY(Ordinal != S->Ordinal)) {
+    const uint32_t Ordinal = Machine.run(S.Code, Interpreter::NoStop, Observer);
+    if (LLVM_UNLIKELY(Ordinal != S.Ordinal)) {
       LastSuperblock = Exits.superblock(Symbol);
-      LastAddress = S->Address;
+      LastAddress = S.Address;
       WrongExit = Ordinal;
       return;
     }
-    Time += S->Instructions;
+    Time += S.Instructions;
     ++Execution;
   }
 }

@@ -138,8 +138,15 @@ private:
   ProgramCache &Programs;
   const ExitTable &Exits;
   Interpreter Machine;
-  /// By exit number, after its first time.
-  ZeroedTable<const ReplayExit *> Known;
+  /// Exits that were taken, each at the place that the low bits of its number
+  /// say: a table of all exits would be megabytes, with a page of memory for
+  /// every few that are used. 32 bytes each.
+  struct KnownExit {
+    uint32_t Number; ///< plus 1
+    ReplayExit Exit;
+  };
+  static constexpr uint32_t KnownExits = 1 << 13;
+  ZeroedTable<KnownExit> Known{KnownExits};
   const Block *B = nullptr;
   Timestamp Time = 0;
   uint64_t Execution = 0;

@@ -69,7 +69,7 @@ private:
   uint32_t execute(const ReplayOp *Op, uint32_t Instruction, uint32_t Stop,
                    StoreObserver *Observer);
 
-  alignas(64) uint8_t Frame[FrameSize];
+  alignas(64) uint8_t Frame[FrameSize + FrameSlack];
   ReplayMemory &Memory;
   const uint8_t *Opaque = nullptr, *OpaqueEnd = nullptr;
   const ReplayOp *StoppedAt = nullptr;

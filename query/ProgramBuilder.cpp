@@ -190,7 +190,6 @@ Error ProgramBuilder::read(ArrayRef<uint8_t> Definition) {
   // No statement defines more temps than it has bytes.
   if (Temps.size() < std::min<size_t>(Header.Temps, Definition.size()))
     Temps.resize(Definition.size());
-  uint32_t Offset = 0;
   for (StepCount = 0;; ++StepCount) {
     if (StepCount == Steps.size())
       Steps.resize(2 * Steps.size() + 64);
@@ -217,8 +216,7 @@ Error ProgramBuilder::read(ArrayRef<uint8_t> Definition) {
     };
     switch (S.Opcode) {
     case CH_OP_INSTRUCTION:
-      Offsets.push_back(Offset);
-      Offset += S.Size;
+      Lengths.push_back(static_cast<uint8_t>(S.Size));
       break;
     case CH_OP_GET:
       State(typeSize(S.Type));
@@ -243,7 +241,7 @@ Error ProgramBuilder::read(ArrayRef<uint8_t> Definition) {
       break;
     case CH_OP_EXIT:
     case CH_OP_NEXT:
-      Instructions.push_back(static_cast<uint32_t>(Offsets.size()));
+      Passed.push_back(static_cast<uint16_t>(Lengths.size()));
       break;
     case CH_OP_CALL:
       if (S.AtomCount < helperArity(S.Helper))
@@ -408,8 +406,8 @@ ProgramBuilder::build(ArrayRef<uint8_t> Definition, ProgramForm F) {
   Writes.clear();
   Residents.clear();
   Ops.clear();
-  Instructions.clear();
-  Offsets.clear();
+  Passed.clear();
+  Lengths.clear();
   if (Error E = read(Definition))
     return E;
   foldAddresses();
@@ -417,7 +415,7 @@ ProgramBuilder::build(ArrayRef<uint8_t> Definition, ProgramForm F) {
   sinkResults();
   if (Error E = emitAll())
     return E;
-  return ReplayProgram::create(Header, Ops, Instructions, Offsets);
+  return ReplayProgram::create(Header.Address, Ops, Passed, Lengths);
 }
 
 } // namespace chronicle

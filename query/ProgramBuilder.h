@@ -94,8 +94,8 @@ private:
   std::vector<Write> Writes;
   std::vector<Resident> Residents;
   std::vector<ReplayOp> Ops;
-  std::vector<uint32_t> Instructions; ///< by exit, passed
-  std::vector<uint32_t> Offsets;      ///< of instructions
+  std::vector<uint16_t> Passed; ///< by exit, instructions
+  std::vector<uint8_t> Lengths; ///< of instructions
   /// For one statement.
   llvm::SmallVector<std::pair<uint16_t, unsigned>, 8> Scratch;
   llvm::SmallVector<uint16_t, 32> Free[3]; ///< places of 8, 16 and 32 bytes

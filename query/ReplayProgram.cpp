@@ -2,37 +2,62 @@
 
 #include "query/ReplayProgram.h"
 #include "query/ProgramBuilder.h"
+#include "trace-format/TraceReader.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 #include <algorithm>
+#include <numeric>
 
 using namespace llvm;
 
 namespace chronicle {
 
-std::unique_ptr<ReplayProgram>
-ReplayProgram::create(const DefinitionHeader &Header, ArrayRef<ReplayOp> Ops,
-                      ArrayRef<uint32_t> Instructions,
-                      ArrayRef<uint32_t> Offsets) {
-  assert(Instructions.size() == Header.Exits + 1 &&
-         Offsets.size() == Header.Instructions);
-  void *Memory =
-      ::operator new(totalSizeToAlloc<ReplayOp, ReplayExit, uint32_t>(
-          Ops.size(), Instructions.size(), Offsets.size()));
-  std::unique_ptr<ReplayProgram> P(
-      new (Memory) ReplayProgram(Header, static_cast<uint32_t>(Ops.size())));
+uint32_t ReplayProgram::checksum() const {
+  return static_cast<uint32_t>(
+      xxh3_64bits(bytes().drop_front(sizeof(Checksum))));
+}
+
+Expected<std::unique_ptr<ReplayProgram>>
+ReplayProgram::create(uint64_t Start, ArrayRef<ReplayOp> Ops,
+                      ArrayRef<uint16_t> Passed, ArrayRef<uint8_t> Lengths) {
+  const size_t Used = totalSizeToAlloc<ReplayOp, uint16_t, uint8_t>(
+      Ops.size(), Passed.size(), Lengths.size());
+  const size_t Size = alignTo(Used, 8);
+  if (Passed.size() > UINT16_MAX || Lengths.size() > UINT16_MAX ||
+      Size > UINT32_MAX)
+    return createStringError("the program is too long");
+  auto *Memory = static_cast<uint8_t *>(::operator new(Size));
+  std::unique_ptr<ReplayProgram> P(new (Memory) ReplayProgram());
+  P->Size = static_cast<uint32_t>(Size);
+  P->Start = Start;
+  P->OpCount = static_cast<uint32_t>(Ops.size());
+  P->ExitCount = static_cast<uint16_t>(Passed.size());
+  P->InstructionCount = static_cast<uint16_t>(Lengths.size());
   std::uninitialized_copy(Ops.begin(), Ops.end(),
                           P->getTrailingObjects<ReplayOp>());
-  for (uint32_t I = 0; I < Instructions.size(); ++I)
-    new (P->getTrailingObjects<ReplayExit>() + I)
-        ReplayExit{P->code(), Header.Address, I + 1, Instructions[I]};
-  std::uninitialized_copy(Offsets.begin(), Offsets.end(),
-                          P->getTrailingObjects<uint32_t>());
+  std::uninitialized_copy(Passed.begin(), Passed.end(),
+                          P->getTrailingObjects<uint16_t>());
+  std::uninitialized_copy(Lengths.begin(), Lengths.end(),
+                          P->getTrailingObjects<uint8_t>());
+  std::fill(Memory + Used, Memory + Size, 0);
+  P->Checksum = P->checksum();
   return P;
 }
 
+uint64_t ReplayProgram::address(uint32_t Instruction) const {
+  ArrayRef<uint8_t> Before = lengths().take_front(Instruction);
+  return std::accumulate(Before.begin(), Before.end(), Start);
+}
+
 int ReplayProgram::instructionAt(uint64_t Address) const {
-  auto It = llvm::find(offsets(), Address - Header.Address);
-  return It == offsets().end() ? -1 : static_cast<int>(It - offsets().begin());
+  uint64_t At = Start;
+  for (auto [I, Length] : enumerate(lengths())) {
+    if (At == Address)
+      return static_cast<int>(I);
+    At += Length;
+  }
+  return -1;
 }
 
 Expected<std::unique_ptr<ReplayProgram>>
@@ -41,22 +66,49 @@ ReplayProgram::create(ArrayRef<uint8_t> Definition, ProgramForm Form) {
 }
 
 ProgramCache::ProgramCache(uint32_t Count, DefinitionLookup Lookup)
-    : Lookup(std::move(Lookup)), Fast(Count), Exact(Count) {}
+    : Lookup(std::move(Lookup)), Checked(divideCeil(Count, 64)), Fast(Count),
+      Exact(Count) {}
+
+ProgramCache::ProgramCache(const TraceReader &Trace)
+    : ProgramCache(Trace.superblockCount(), [&Trace](uint32_t Id) {
+        return Trace.definition(Id).Bytes;
+      }) {
+  Stored = StoredPrograms::create(Trace.programs(), ReplayProgram::version());
+  Addresses = Trace.superblockAddresses();
+}
 
 ProgramCache::~ProgramCache() {
-  for (uint32_t Superblock : Decoded)
+  for (uint32_t Superblock : Built)
     for (ProgramForm Form : {ProgramForm::Fast, ProgramForm::Exact})
       delete table(Form)[Superblock].exchange(nullptr);
 }
 
-Expected<const ReplayProgram *> ProgramCache::decode(uint32_t Superblock,
-                                                     ProgramForm Form) {
-  ArrayRef<uint8_t> Definition;
-  if (Superblock < Fast.size())
-    Definition = Lookup(Superblock);
+Error ProgramCache::none(uint32_t Superblock) {
+  return createStringError("superblock " + Twine(Superblock) +
+                           " has no definition");
+}
+
+/// A stored program that is damaged is built instead: whoever wants to know
+/// about damage verifies the trace.
+Expected<const ReplayProgram *> ProgramCache::find(uint32_t Superblock,
+                                                   ProgramForm Form) {
+  if (Form == ProgramForm::Fast) {
+    ArrayRef<uint8_t> Bytes = Stored.find(Superblock);
+    if (!Bytes.empty())
+      if (auto *P = ReplayProgram::at(Bytes, Addresses[Superblock])) {
+        Checked[Superblock / 64].fetch_or(uint64_t(1) << Superblock % 64,
+                                          std::memory_order_relaxed);
+        return P;
+      }
+  }
+  return build(Superblock, Form);
+}
+
+Expected<const ReplayProgram *> ProgramCache::build(uint32_t Superblock,
+                                                    ProgramForm Form) {
+  ArrayRef<uint8_t> Definition = Lookup(Superblock);
   if (Definition.empty())
-    return createStringError("superblock " + Twine(Superblock) +
-                             " has no definition");
+    return none(Superblock);
   std::unique_ptr<ProgramBuilder> Builder;
   {
     std::lock_guard<std::mutex> Guard(Lock);
@@ -75,7 +127,7 @@ Expected<const ReplayProgram *> ProgramCache::decode(uint32_t Superblock,
   Slot &S = table(Form)[Superblock];
   if (const ReplayProgram *Others = S.load(std::memory_order_relaxed))
     return Others;
-  Decoded.push_back(Superblock);
+  Built.push_back(Superblock);
   S.store(Program->get(), std::memory_order_release);
   return Program->release();
 }

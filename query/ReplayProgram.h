@@ -14,6 +14,7 @@
 #define CHRONICLE_QUERY_REPLAYPROGRAM_H
 
 #include "trace-format/BytecodeReader.h"
+#include "trace-format/ProgramFormat.h"
 #include "trace-format/Stream.h"
 #include "trace-format/ZeroedTable.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -26,6 +27,8 @@
 #include <vector>
 
 namespace chronicle {
+
+class TraceReader;
 
 /// Operations of ReplayOps.def by name.
 enum class Operation : uint16_t {
@@ -127,8 +130,10 @@ struct ReplayOp {
 };
 static_assert(sizeof(ReplayOp) == 16);
 
-/// The frame: guest state, a stretch that is always zero, temps.
-constexpr unsigned FrameZero = 960, FrameTemps = 1024, FrameSize = 65536;
+/// The frame: guest state, a stretch that is always zero, temps. Every 16 bits
+/// are a place in it, from which FrameSlack bytes may be used.
+constexpr unsigned FrameZero = 960, FrameTemps = 1024, FrameSize = 65536,
+                   FrameSlack = 32;
 static_assert(FrameZero >= CH_GUEST_STATE_SIZE);
 
 /// Fast: exact where the superblock is left. Exact: also before each
@@ -144,72 +149,97 @@ struct ReplayExit {
   uint32_t Instructions; ///< passed by an execution that leaves here
 };
 
-/// One piece of memory. Building costs about 100 processor instructions a
-/// statement, which is 3000 for the usual superblock.
+/// One stretch of memory without a pointer in it. A trace holds the programs of
+/// superblocks that ran often in just this form (docs/format.md, "Programs"),
+/// and they are run where they lie in the mapped file. Building one costs about
+/// 260 processor instructions a statement, 8000 for the usual superblock;
+/// checking a stored one about 15 an operation.
 class ReplayProgram final
-    : llvm::TrailingObjects<ReplayProgram, ReplayOp, ReplayExit, uint32_t> {
+    : llvm::TrailingObjects<ReplayProgram, ReplayOp, uint16_t, uint8_t> {
 public:
   static llvm::Expected<std::unique_ptr<ReplayProgram>>
   create(llvm::ArrayRef<uint8_t> Definition, ProgramForm Form);
   void operator delete(void *P) { ::operator delete(P); }
 
+  /// Names the operations and their meaning: a stored program of another
+  /// version is none.
+  static uint64_t version();
+  /// The fast program for the superblock at Address that Bytes begin with, or
+  /// null if that is not what they are: a checksum holds against damage, and
+  /// whatever they say, running it touches no memory but its own.
+  static const ReplayProgram *at(llvm::ArrayRef<uint8_t> Bytes,
+                                 uint64_t Address);
+  /// The program as it is stored.
+  llvm::ArrayRef<uint8_t> bytes() const {
+    return {reinterpret_cast<const uint8_t *>(this), Size};
+  }
+
   const ReplayOp *code() const { return getTrailingObjects<ReplayOp>(); }
   llvm::ArrayRef<ReplayOp> ops() const { return {code(), OpCount}; }
-  const DefinitionHeader &header() const { return Header; }
-  uint32_t instructions() const { return Header.Instructions; }
-  uint32_t ordinals() const { return Header.Exits + 1; }
+  uint32_t instructions() const { return InstructionCount; }
+  uint32_t ordinals() const { return ExitCount; }
   /// Ordinals are from 1.
-  const ReplayExit &exit(uint32_t Ordinal) const {
+  ReplayExit exit(uint32_t Ordinal) const {
     assert(Ordinal >= 1 && Ordinal <= ordinals());
-    return getTrailingObjects<ReplayExit>()[Ordinal - 1];
+    return {code(), Start, Ordinal,
+            getTrailingObjects<uint16_t>()[Ordinal - 1]};
   }
-  uint64_t address(uint32_t Instruction) const {
-    return Header.Address + offsets()[Instruction];
-  }
+  uint64_t start() const { return Start; }
+  /// Adds up the instructions before it.
+  uint64_t address(uint32_t Instruction) const;
   /// Index of the instruction at Address, or -1.
   int instructionAt(uint64_t Address) const;
 
 private:
   friend class ProgramBuilder;
   friend TrailingObjects;
-  /// Instructions: by exit, how many it passes. Offsets: of instructions.
-  static std::unique_ptr<ReplayProgram>
-  create(const DefinitionHeader &Header, llvm::ArrayRef<ReplayOp> Ops,
-         llvm::ArrayRef<uint32_t> Instructions,
-         llvm::ArrayRef<uint32_t> Offsets);
-  ReplayProgram(const DefinitionHeader &Header, uint32_t OpCount)
-      : Header(Header), OpCount(OpCount) {}
+  /// Passed: by exit, how many instructions. Lengths: of instructions.
+  static llvm::Expected<std::unique_ptr<ReplayProgram>>
+  create(uint64_t Start, llvm::ArrayRef<ReplayOp> Ops,
+         llvm::ArrayRef<uint16_t> Passed, llvm::ArrayRef<uint8_t> Lengths);
+  ReplayProgram() = default;
   size_t numTrailingObjects(OverloadToken<ReplayOp>) const { return OpCount; }
-  size_t numTrailingObjects(OverloadToken<ReplayExit>) const {
-    return ordinals();
+  size_t numTrailingObjects(OverloadToken<uint16_t>) const { return ExitCount; }
+  llvm::ArrayRef<uint8_t> lengths() const {
+    return {getTrailingObjects<uint8_t>(), InstructionCount};
   }
-  llvm::ArrayRef<uint32_t> offsets() const {
-    return {getTrailingObjects<uint32_t>(), Header.Instructions};
-  }
+  uint32_t checksum() const;
 
-  DefinitionHeader Header;
+  uint32_t Checksum; ///< of what follows
+  uint32_t Size;     ///< in bytes, with padding to 8
+  uint64_t Start;
   uint32_t OpCount;
+  uint16_t ExitCount, InstructionCount;
 };
+static_assert(sizeof(ReplayProgram) == 24);
+
+/// Makes programs for a trace to hold.
+ProgramMaker programMaker();
 
 class ProgramBuilder;
 
-/// The programs of a trace, decoded when first asked for and kept. Several
-/// threads may ask at once.
+/// The programs of a trace: those it has are checked when first asked for, the
+/// others built, and kept. Several threads may ask at once.
 class ProgramCache {
 public:
+  explicit ProgramCache(const TraceReader &Trace);
+  /// For tests: the definitions of superblocks 0, 1, ..., empty for none.
   using DefinitionLookup =
       std::function<llvm::ArrayRef<uint8_t>(uint32_t Superblock)>;
-  /// Count: highest superblock id plus one.
   ProgramCache(uint32_t Count, DefinitionLookup Lookup);
   ~ProgramCache();
 
   llvm::Expected<const ReplayProgram *> get(uint32_t Superblock,
                                             ProgramForm Form) {
-    if (Superblock < Fast.size())
-      if (const ReplayProgram *P =
-              table(Form)[Superblock].load(std::memory_order_acquire))
-        return P;
-    return decode(Superblock, Form);
+    if (LLVM_UNLIKELY(Superblock >= Fast.size()))
+      return none(Superblock);
+    if (Form == ProgramForm::Fast && isChecked(Superblock))
+      return reinterpret_cast<const ReplayProgram *>(
+          Stored.find(Superblock).data());
+    if (const ReplayProgram *P =
+            table(Form)[Superblock].load(std::memory_order_acquire))
+      return P;
+    return find(Superblock, Form);
   }
 
 private:
@@ -217,15 +247,28 @@ private:
   ZeroedTable<Slot> &table(ProgramForm Form) {
     return Form == ProgramForm::Fast ? Fast : Exact;
   }
-  llvm::Expected<const ReplayProgram *> decode(uint32_t Superblock,
-                                               ProgramForm Form);
+  bool isChecked(uint32_t Superblock) {
+    return Checked[Superblock / 64].load(std::memory_order_relaxed) >>
+               Superblock % 64 &
+           1;
+  }
+  llvm::Expected<const ReplayProgram *> find(uint32_t Superblock,
+                                             ProgramForm Form);
+  llvm::Expected<const ReplayProgram *> build(uint32_t Superblock,
+                                              ProgramForm Form);
+  static llvm::Error none(uint32_t Superblock);
 
   DefinitionLookup Lookup;
+  StoredPrograms Stored;
+  llvm::ArrayRef<uint64_t> Addresses; ///< of superblocks, if Stored has any
+  /// A bit a superblock: the trace has its program, and it is sound. Apart from
+  /// the tables below, so that an answer touches few pages of them.
+  ZeroedTable<std::atomic<uint64_t>> Checked;
   ZeroedTable<Slot> Fast, Exact;
   /// Builders keep their memory from one program to the next.
   std::mutex Lock;
   llvm::SmallVector<std::unique_ptr<ProgramBuilder>, 2> Builders;
-  std::vector<uint32_t> Decoded; ///< in some form
+  std::vector<uint32_t> Built; ///< in some form
 };
 
 } // namespace chronicle

@@ -182,9 +182,7 @@ Error StateCursor::read(uint64_t Address, MutableArrayRef<uint8_t> Into) {
 }
 
 StateCache::StateCache(const TraceReader &Reader, uint64_t Bytes)
-    : Reader(Reader), Budget(Bytes), Exits(Reader),
-      Programs(Reader.superblockCount(),
-               [&Reader](uint32_t Id) { return Reader.definition(Id).Bytes; }),
+    : Reader(Reader), Budget(Bytes), Exits(Reader), Programs(Reader),
       Maps(Reader), Threads(Reader), Summaries(Reader.pageChunks()) {}
 
 StateCache::~StateCache() {

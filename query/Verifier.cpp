@@ -28,10 +28,7 @@ struct Shared {
   std::atomic<uint64_t> BlocksDone = 0, InstructionsDone = 0;
 
   Shared(const TraceReader &Trace, const VerifyOptions &Options)
-      : Trace(Trace), Options(Options), Exits(Trace),
-        Programs(Trace.superblockCount(),
-                 [&Trace](uint32_t Id) { return Trace.definition(Id).Bytes; }) {
-  }
+      : Trace(Trace), Options(Options), Exits(Trace), Programs(Trace) {}
 };
 
 /// Mismatches of one worker, kept to the limit, counted beyond it.

@@ -71,6 +71,8 @@ public:
     return Data.data() + Old;
   }
 
+  /// Bytes that are there already, to be changed.
+  uint8_t *at(size_t Offset) { return Data.data() + Offset; }
   void truncate(size_t Size) { Data.truncate(Size); }
 
   size_t size() const { return Data.size(); }

@@ -63,18 +63,18 @@ private:
 /// superblock.
 class ExecutionsWriter {
 public:
-  /// Blocks come in order.
-  void ran(uint32_t Superblock, BlockNumber N) {
+  /// Blocks come in order. True if that is new.
+  bool ran(uint32_t Superblock, BlockNumber N) {
     if (Superblock >= Lists.size())
       Lists.resize(Superblock + Superblock / 2 + 16);
     List &L = Lists[Superblock];
     uint32_t End = uint32_t(N) + 1;
     if (L.End == End)
-      return;
+      return false;
     bool First = L.End <= Start;
     if (!First && L.End == End - 1) {
       L.End = End;
-      return;
+      return true;
     }
     if (First)
       Touched.push_back(Superblock);
@@ -82,6 +82,7 @@ public:
       close(L);
     L.First = End - 1;
     L.End = End;
+    return true;
   }
   size_t runs() const { return Closed.size() + Touched.size(); }
   /// Those that ran since first(), in no order.

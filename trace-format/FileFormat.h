@@ -18,7 +18,7 @@
 namespace chronicle {
 
 /// Bump on any change of the file's bytes that an older reader would get wrong.
-constexpr uint32_t FormatVersion = 7;
+constexpr uint32_t FormatVersion = 8;
 
 constexpr char FileMagic[9] = "CHRONDB\n";
 constexpr char FooterMagic[9] = "CHRONEND";
@@ -38,8 +38,9 @@ enum class PieceType : uint8_t {
   Directory = 8,
   Activations = 9,
   Executions = 10,
+  Programs = 11,
 };
-constexpr unsigned PieceTypeCount = 11;
+constexpr unsigned PieceTypeCount = 12;
 
 /// A piece is at most this large before compression, so that a reader can
 /// refuse a damaged size. The directory may be larger.

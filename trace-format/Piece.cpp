@@ -149,7 +149,7 @@ StringRef pieceTypeName(PieceType Type) {
   static constexpr const char *Names[] = {
       "unknown",   "run",         "definitions", "block",
       "pages",     "timeline",    "checkpoint",  "end",
-      "directory", "activations", "executions"};
+      "directory", "activations", "executions",  "programs"};
   return unsigned(Type) < PieceTypeCount ? Names[unsigned(Type)] : Names[0];
 }
 

@@ -2,6 +2,7 @@
 
 #include "trace-format/TraceReader.h"
 #include "trace-format/BlockFormat.h"
+#include "trace-format/DefinitionFormat.h"
 #include "trace-format/Directory.h"
 #include "trace-format/DirectoryRebuilder.h"
 #include "trace-format/EventNames.h"
@@ -90,6 +91,7 @@ struct TraceReader::Impl {
   std::vector<OtherPiece> ActivationPieces; ///< by key, which is not 0
   uint32_t Activations = 0;
   std::vector<ExecutionPiece> ExecutionPieces;
+  ArrayRef<uint8_t> Programs;
   mutable std::mutex Mutex;
   mutable std::vector<std::unique_ptr<SequenceScratch>> Scratch;
 
@@ -136,49 +138,39 @@ Expected<ArrayRef<uint8_t>> TraceReader::Impl::keep(const OtherPiece &P) {
 }
 
 Error TraceReader::Impl::addDefinitions(ArrayRef<uint8_t> Raw) {
-  ByteReader R(Raw);
-  while (!R.atEnd()) {
-    switch (R.u8()) {
+  DefinitionsReader Entries(Raw);
+  while (std::optional<DefinitionEntry> E = Entries.next()) {
+    switch (E->Tag) {
     case DefinitionTag: {
-      uint64_t Id = R.v();
-      ArrayRef<uint8_t> Bytes = R.bytes(R.v());
-      ByteReader Head(Bytes);
+      ByteReader Head(E->Bytes);
       uint64_t Address = Head.u64();
       uint64_t Instructions = std::min<uint64_t>(Head.v(), UINT16_MAX);
       uint64_t Exits = Head.v() + 1;
-      if (R.failed() || Head.failed() || Id != Definitions.size() ||
-          Exits > 256)
+      if (Head.failed() || E->Number != Definitions.size() || Exits > 256)
         return createStringError("a damaged definition");
-      Definitions.push_back({Bytes, uint32_t(ExitOwner.size())});
+      Definitions.push_back({E->Bytes, uint32_t(ExitOwner.size())});
       Addresses.push_back(Address);
       LongestSuperblock =
           std::max(LongestSuperblock, static_cast<uint32_t>(Instructions));
       for (; Exits; --Exits) {
-        ExitOwner.push_back(uint32_t(Id));
+        ExitOwner.push_back(uint32_t(E->Number));
         FirstSuccessor.push_back(NoSymbol);
       }
       break;
     }
-    case ReasonNameTag: {
-      uint64_t Reason = R.v();
-      ArrayRef<uint8_t> Name = R.bytes(R.v());
-      if (Reason > UINT32_MAX - 2)
+    case ReasonNameTag:
+      if (E->Number > UINT32_MAX - 2)
         return createStringError("a damaged name");
-      ReasonNames[uint32_t(Reason)] = toStringRef(Name);
+      ReasonNames[uint32_t(E->Number)] = toStringRef(E->Bytes);
       break;
-    }
-    case SuccessorTag: {
-      uint64_t Exit = R.v(), Successor = R.v();
-      if (Exit >= ExitOwner.size() || Successor >= ExitOwner.size())
+    case SuccessorTag:
+      if (E->Number >= ExitOwner.size() || E->Successor >= ExitOwner.size())
         return createStringError("a damaged successor");
-      FirstSuccessor[Exit] = uint32_t(Successor);
+      FirstSuccessor[E->Number] = uint32_t(E->Successor);
       break;
-    }
-    default:
-      return createStringError("an unknown entry among the definitions");
     }
   }
-  if (R.failed())
+  if (Entries.failed())
     return createStringError("damaged definitions");
   return Error::success();
 }
@@ -209,6 +201,7 @@ void TraceReader::Impl::forget() {
   Timeline.clear();
   ActivationPieces.clear();
   ExecutionPieces.clear();
+  Programs = {};
   Activations = 0;
   Kept.clear();
 }
@@ -249,6 +242,14 @@ Error TraceReader::Impl::load() {
     case PieceType::Executions:
       ExecutionPieces.push_back({P.Offset, P.Key, 0});
       break;
+    case PieceType::Programs: {
+      Expected<Piece> Found = pieceAt(P.Offset, P.Type, P.Key);
+      if (!Found)
+        return Found.takeError();
+      if (Found->Compression == Codec::None)
+        Programs = Found->Stored;
+      break;
+    }
     default:
       break;
     }
@@ -441,6 +442,8 @@ StringRef TraceReader::reasonName(uint32_t Reason) const {
   auto It = I->ReasonNames.find(Reason);
   return It == I->ReasonNames.end() ? fixedReasonName(Reason) : It->second;
 }
+
+ArrayRef<uint8_t> TraceReader::programs() const { return I->Programs; }
 
 ArrayRef<PageChunkEntry> TraceReader::pageChunks() const {
   return I->Dir.Chunks;

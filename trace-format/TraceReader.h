@@ -65,6 +65,9 @@ public:
   /// The superblock whose exit this is.
   uint32_t superblockOfExit(uint32_t Exit) const;
   llvm::StringRef reasonName(uint32_t Reason) const;
+  /// The payload of the programs piece (ProgramFormat.h), as it lies in the
+  /// file and unchecked; empty if there is none.
+  llvm::ArrayRef<uint8_t> programs() const;
 
   /// All chunks, sorted by frame, then first block.
   llvm::ArrayRef<PageChunkEntry> pageChunks() const;

@@ -5,7 +5,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Threading.h"
 #include <cerrno>
 #include <fcntl.h>
@@ -68,6 +70,15 @@ Error FileAppender::flush() {
   Error E = writeAll(Descriptor, Path, Size - Buffer.size(), Buffer);
   Buffer.clear();
   return E;
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> FileAppender::map() const {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Mapped =
+      MemoryBuffer::getOpenFile(sys::fs::convertFDToNativeFile(Descriptor),
+                                Path, Size, /*RequiresNullTerminator=*/false);
+  if (!Mapped)
+    return fileError("read", Path, Mapped.getError().value());
+  return std::move(*Mapped);
 }
 
 void FileAppender::reserve(uint64_t Bytes) {
@@ -167,7 +178,8 @@ void TraceWriter::work(Compression How) {
     Queue.pop_front();
     Queued -= J.Raw.size();
     Lock.unlock();
-    if (!Failed)
+    // Programs are run where they lie in the file.
+    if (!Failed && J.Type != PieceType::Programs)
       J.Used =
           (J.Type == PieceType::Pages || J.Type == PieceType::Block ? Bulk
                                                                     : Others)
@@ -238,6 +250,10 @@ Error TraceWriter::flush() {
   if (Failed)
     return createStringError(FailureCode, Failure);
   return File->flush();
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> TraceWriter::written() const {
+  return File->map();
 }
 
 Expected<TraceWriter::Recovery> TraceWriter::recover() {

@@ -22,6 +22,10 @@
 #include <thread>
 #include <vector>
 
+namespace llvm {
+class MemoryBuffer;
+}
+
 namespace chronicle {
 
 /// A file that is only ever appended to, many pieces with one system call. Full
@@ -39,6 +43,8 @@ public:
   /// Writes all that was appended.
   llvm::Error flush();
   uint64_t size() const { return Size; }
+  /// After flush(): what is in the file, mapped.
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> map() const;
   /// After flush(): makes sure that Bytes more can be appended after this point
   /// even if the disk fills up. Best effort: not every file system can do it.
   void reserve(uint64_t Bytes);
@@ -96,6 +102,8 @@ public:
 
   /// Waits until all is written, and gives the first failure.
   llvm::Error flush();
+  /// After flush(): the file as it is now, mapped.
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> written() const;
   /// After flush(): where the piece of that number starts.
   uint64_t offsetOf(uint64_t Number) const { return Offsets[Number]; }
 

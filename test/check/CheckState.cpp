@@ -455,6 +455,29 @@ static void checkSample(const Trace &T, const Sample &S) {
   });
 }
 
+/// The programs that the trace holds are those that its definitions make.
+static uint64_t checkPrograms(const TraceReader &Reader) {
+  StoredPrograms Stored =
+      StoredPrograms::create(Reader.programs(), ReplayProgram::version());
+  uint64_t Found = 0;
+  for (uint32_t Id = 1; Id < Reader.superblockCount(); ++Id) {
+    ArrayRef<uint8_t> Bytes = Stored.find(Id);
+    if (Bytes.empty())
+      continue;
+    ++Found;
+    auto Built =
+        ReplayProgram::create(Reader.definition(Id).Bytes, ProgramForm::Fast);
+    const ReplayProgram *P =
+        ReplayProgram::at(Bytes, Reader.superblockAddresses()[Id]);
+    expect(Built && P && P->bytes() == (*Built)->bytes(), [&] {
+      return "the program of superblock " + utostr(Id) + " is another";
+    });
+    if (!Built)
+      consumeError(Built.takeError());
+  }
+  return Found;
+}
+
 int main(int Argc, char **Argv) {
   const uint64_t Seed = argument(Argc, Argv, 2, 1);
   const uint64_t Queries = argument(Argc, Argv, 3, 300);
@@ -476,9 +499,11 @@ int main(int Argc, char **Argv) {
     for (uint64_t I = First; I < Queries && !Run.Writes.empty(); I += 2)
       checkWrites(*T, Run, Mine);
   };
+  const uint64_t Programs = checkPrograms(T->reader());
   std::thread Other(Work, 1, Seed + 1);
   Work(0, Seed);
   Other.join();
   return finish(utostr(Run.Samples.size()) + " moments, " +
-                utostr(Run.Writes.size()) + " writes");
+                utostr(Run.Writes.size()) + " writes, " + utostr(Programs) +
+                " stored programs");
 }

@@ -40,13 +40,14 @@ protected:
     sys::fs::remove(Path);
   }
   void start(RingBuilder &Ring, unsigned CheckpointBlocks = 7,
-             Codec Compression = Codec::Zstd) {
+             Codec Compression = Codec::Zstd, ProgramMaker Programs = {}) {
     IndexerOptions O;
     O.Path = Path;
     O.Overwrite = true;
     O.Compression.Bulk = O.Compression.Others = Compression;
     O.Workers = 2;
     O.CheckpointBlocks = CheckpointBlocks;
+    O.Programs = std::move(Programs);
     O.Run = json::Object{{"program", "/bin/test"}};
     auto Created = Indexer::create(std::move(O), Ring.memory(), Ring.bytes());
     ASSERT_TRUE(bool(Created)) << toString(Created.takeError());
@@ -433,17 +434,91 @@ TEST_F(IndexerTest, StreamsThatMakeNoSense) {
   }
 }
 
-TEST_F(IndexerTest, FullDisk) {
-  // A limit on file sizes is the full disk that a test can have.
-  auto OldHandler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit Old;
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &Old), 0);
-  scope_exit Restore([&] {
+/// A limit on file sizes is the full disk that a test can have.
+class SmallDisk {
+public:
+  explicit SmallDisk(rlim_t Bytes) {
+    getrlimit(RLIMIT_FSIZE, &Old);
+    rlimit Small = {Bytes, Old.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &Small), 0);
+  }
+  ~SmallDisk() {
     setrlimit(RLIMIT_FSIZE, &Old);
     std::signal(SIGXFSZ, OldHandler);
-  });
-  rlimit Small = {600 << 10, Old.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &Small), 0);
+  }
+
+private:
+  void (*OldHandler)(int) = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit Old;
+};
+
+/// Programs of a kind: what the definition begins with, Bytes in all.
+ProgramMaker firstBytes(size_t Bytes) {
+  return {77, [Bytes](ArrayRef<uint8_t> Definition) {
+            SmallVector<uint8_t, 0> Program(Bytes);
+            std::memcpy(Program.data(), Definition.data(), 8);
+            return std::optional(std::move(Program));
+          }};
+}
+
+TEST_F(IndexerTest, Programs) {
+  RingBuilder Ring;
+  RandomRun Run(12, Ring);
+  start(Ring, 7, Codec::Zstd, firstBytes(16));
+  for (unsigned N = 0; N < 40; ++N)
+    Run.block(100);
+  Run.finish();
+  finish();
+  auto T = open();
+  ASSERT_TRUE(T);
+  // How many blocks each superblock ran in.
+  std::map<uint32_t, std::set<size_t>> Ran;
+  for (size_t N = 0; N < T->blocks().size(); ++N) {
+    auto B = T->readBlock(N);
+    ASSERT_TRUE(bool(B)) << toString(B.takeError());
+    for (uint32_t Exit : B->Symbols)
+      Ran[T->superblockOfExit(Exit)].insert(N);
+  }
+  StoredPrograms Stored = StoredPrograms::create(T->programs(), 77);
+  unsigned Found = 0;
+  for (uint32_t Id = 1; Id < T->superblockCount(); ++Id) {
+    ArrayRef<uint8_t> Program = Stored.find(Id);
+    EXPECT_EQ(!Program.empty(), Ran[Id].size() >= 4) << Id;
+    if (Program.empty())
+      continue;
+    ++Found;
+    EXPECT_EQ(support::endian::read64le(Program.data()),
+              T->superblockAddresses()[Id]);
+  }
+  EXPECT_GT(Found, 0u);
+  EXPECT_TRUE(Stored.find(T->superblockCount() + 1000).empty());
+  // Of another version, there are none.
+  EXPECT_TRUE(StoredPrograms::create(T->programs(), 78).find(1).empty());
+  EXPECT_FALSE(bool(T->checkAllPieces()));
+}
+
+// Programs that do not fit are left out, and nothing else is.
+TEST_F(IndexerTest, FullDiskForPrograms) {
+  SmallDisk Disk(2 << 20);
+  RingBuilder Ring;
+  RandomRun Run(13, Ring);
+  start(Ring, 7, Codec::Zstd, firstBytes(3 << 20));
+  for (unsigned N = 0; N < 40; ++N)
+    Run.block(100);
+  Run.finish();
+  IndexSummary S = finish();
+  EXPECT_EQ(S.Failure, "");
+  auto T = open();
+  ASSERT_TRUE(T);
+  EXPECT_FALSE(T->rebuilt());
+  EXPECT_EQ(T->truncated(), "");
+  EXPECT_TRUE(T->programs().empty());
+  EXPECT_LE(T->fileSize(), 2u << 20);
+  compare(*T, Run.Blocks);
+}
+
+TEST_F(IndexerTest, FullDisk) {
+  SmallDisk Disk(600 << 10);
   RingBuilder Ring;
   RandomRun Run(11, Ring);
   start(Ring, 3, Codec::None);

@@ -9,6 +9,7 @@
 #include "query/Helpers.h"
 #include "query/Interpreter.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 #include "gtest/gtest.h"
 #include <array>
 #include <map>
@@ -532,6 +533,9 @@ TEST_F(RandomPrograms, DoWhatTheirStatementsSay) {
     compare(R, Seed);
     if (HasFatalFailure())
       return;
+    ASSERT_EQ(ReplayProgram::at((*Fast)->bytes(), (*Fast)->start()),
+              Fast->get())
+        << "seed " << Seed;
     Operations += (*Fast)->ops().size();
 
     auto Exact = ReplayProgram::create(Definition, ProgramForm::Exact);
@@ -657,6 +661,96 @@ TEST(ReplayProgram, RunsOutOfOpaqueBytesPolitely) {
   const uint8_t Few[7] = {};
   Machine->setOpaque(Few);
   EXPECT_EQ(Machine->run(**Fast), Interpreter::OutOfOpaque);
+}
+
+/// A program's bytes where a mapped file would have them.
+struct StoredBytes {
+  explicit StoredBytes(const ReplayProgram &P)
+      : Words(P.bytes().size() / 8), Size(P.bytes().size()) {
+    std::memcpy(Words.data(), P.bytes().data(), Size);
+  }
+  uint8_t *data() { return reinterpret_cast<uint8_t *>(Words.data()); }
+  ArrayRef<uint8_t> bytes() { return {data(), Size}; }
+  ReplayOp *ops() { return reinterpret_cast<ReplayOp *>(data() + 24); }
+  /// Makes the checksum right for what is there now.
+  void seal() {
+    support::endian::write32le(data(),
+                               uint32_t(xxh3_64bits(bytes().drop_front(4))));
+  }
+  std::vector<uint64_t> Words;
+  size_t Size;
+};
+
+TEST(StoredProgram, DamageIsNoProgram) {
+  std::mt19937_64 Random(5);
+  for (uint64_t Seed = 0; Seed < 300; ++Seed) {
+    SmallVector<uint8_t, 0> Definition = Generator(Seed).generate();
+    auto Fast = ReplayProgram::create(Definition, ProgramForm::Fast);
+    ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
+    StoredBytes Whole(**Fast);
+    const uint64_t Address = (*Fast)->start();
+    ASSERT_EQ(ReplayProgram::at(Whole.bytes(), Address),
+              reinterpret_cast<const ReplayProgram *>(Whole.data()));
+    EXPECT_EQ(ReplayProgram::at(Whole.bytes(), Address + 1), nullptr);
+    EXPECT_EQ(ReplayProgram::at(Whole.bytes().drop_back(8), Address), nullptr);
+    EXPECT_EQ(ReplayProgram::at({}, Address), nullptr);
+    for (unsigned Round = 0; Round < 20; ++Round) {
+      StoredBytes Damaged(**Fast);
+      Damaged.data()[Random() % Damaged.Size] ^= uint8_t(1 << Random() % 8);
+      EXPECT_EQ(ReplayProgram::at(Damaged.bytes(), Address), nullptr);
+    }
+  }
+}
+
+// A sound checksum does not make a sound program.
+TEST(StoredProgram, OperationsAreChecked) {
+  ProgramWriter W(0x1000);
+  W.instruction(3);
+  W.put(CH_OFFSET_RAX, W.opaque(CH_I64));
+  auto Fast = ReplayProgram::create(
+      W.finish(ProgramWriter::constant(CH_I64, 0x1003)), ProgramForm::Fast);
+  ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
+  ASSERT_EQ((*Fast)->ops().size(), 2u);
+  auto Accepts = [&](auto Change) {
+    StoredBytes Changed(**Fast);
+    Change(Changed.ops());
+    Changed.seal();
+    return ReplayProgram::at(Changed.bytes(), 0x1000) != nullptr;
+  };
+  auto Code = [](enum Code C) { return static_cast<uint16_t>(C); };
+  EXPECT_TRUE(Accepts([](ReplayOp *) {}));
+  EXPECT_FALSE(Accepts([](ReplayOp *Ops) { Ops[0].Code = 0xffff; }));
+  EXPECT_FALSE(Accepts(
+      [&](ReplayOp *Ops) { Ops[0].Code = operationCode(operationCount()); }));
+  EXPECT_FALSE(
+      Accepts([&](ReplayOp *Ops) { Ops[0].Code = Code(Code::Instruction); }));
+  EXPECT_FALSE(Accepts([](ReplayOp *Ops) { Ops[0].A = 0xffff; }));
+  // Exits that the superblock does not have, or none at all.
+  EXPECT_FALSE(Accepts([](ReplayOp *Ops) { Ops[1].B = 0; }));
+  EXPECT_FALSE(Accepts([](ReplayOp *Ops) { Ops[1].B = 2; }));
+  EXPECT_FALSE(
+      Accepts([&](ReplayOp *Ops) { Ops[1].Code = Code(Code::Copy8); }));
+  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) { Ops[0].Code = Code(Code::Next); }));
+  // The comparison would take the last operation along, and go on behind it.
+  EXPECT_FALSE(
+      Accepts([&](ReplayOp *Ops) { Ops[0].Code = Code(Code::Exit_CmpEQ64); }));
+  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
+    Ops[0].Code = Code(Code::Call);
+    Ops[0].F = 0xff;
+  }));
+  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
+    Ops[0].Code = Code(Code::GetIndexed);
+    Ops[0].C = 0;
+  }));
+  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
+    Ops[0].Code = Code(Code::PutIndexed);
+    Ops[0].B = 0xfff0;
+    Ops[0].C = Ops[0].D = 8;
+  }));
+  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
+    Ops[0].Code = Code(Code::Cas);
+    Ops[0].D = 16;
+  }));
 }
 
 // Whatever bytes a definition holds, decoding it ends in a program or an error.

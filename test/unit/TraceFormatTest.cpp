@@ -141,7 +141,7 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
   ByteVector Expected{
-      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 7, 0, 0, 0, CH_STREAM_VERSION,
+      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 8, 0, 0, 0, CH_STREAM_VERSION,
       0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
@@ -163,10 +163,10 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
 TEST(Piece, OtherVersionsAreNamed) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
-  H[8] = 8;
+  H[8] = 9;
   EXPECT_EQ(toString(checkFileHeader(H, "a.db")),
-            "'a.db' was written in trace format 8; this Chronicle reads format "
-            "7: open it "
+            "'a.db' was written in trace format 9; this Chronicle reads format "
+            "8: open it "
             "with the Chronicle that recorded it, or record again");
   encodeFileHeader(H);
   H[12] = 200;

@@ -4,6 +4,7 @@
 // process, and ends as the program ends.
 
 #include "indexer/Indexer.h"
+#include "query/ReplayProgram.h"
 #include "recorder/launch/LaunchError.h"
 #include "recorder/launch/ProgramFile.h"
 #include "recorder/launch/RecorderCommand.h"
@@ -324,6 +325,7 @@ static Expected<ProcessEnd> record(ArrayRef<const char *> Arguments) {
   Options.Path = Output;
   Options.Overwrite = Force;
   Options.Compression = compression();
+  Options.Programs = programMaker();
   Options.Run = runFacts(*Program, Arguments, recordedOptions());
   Expected<std::unique_ptr<Indexer>> Index =
       Indexer::create(std::move(Options), TheRing->memory(), TheRing->size());

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The programs piece: superblocks' programs in the form that replay runs, by
+/// superblock. What a program is made of is the replayer's business
+/// (query/ReplayProgram.h).
+///
+///   programs := version:u64 count:u32 zero:u32 offset:u32[count]
+///               padding-to-8 program*
+///
+/// An offset is counted from the start of the piece's payload; 0 means that the
+/// superblock of that id has no program here.
+
+#ifndef CHRONICLE_TRACE_FORMAT_PROGRAMFORMAT_H
+#define CHRONICLE_TRACE_FORMAT_PROGRAMFORMAT_H
+
+#include "trace-format/Bytes.h"
+#include "trace-format/FileFormat.h"
+#include <functional>
+#include <optional>
+
+namespace chronicle {
+
+/// Makes programs for the indexer, which does not know what they are.
+struct ProgramMaker {
+  uint64_t Version = 0;
+  /// The program of a definition, or nothing if it cannot be stored. Its size
+  /// is a multiple of 8.
+  std::function<std::optional<llvm::SmallVector<uint8_t, 0>>(
+      llvm::ArrayRef<uint8_t> Definition)>
+      Make;
+};
+
+/// Gathers the piece.
+class ProgramsWriter {
+public:
+  /// Count: highest superblock plus one.
+  ProgramsWriter(uint64_t Version, uint32_t Count);
+  /// In any order. False if the piece has no room for it.
+  bool add(uint32_t Superblock, llvm::ArrayRef<uint8_t> Program);
+  bool empty() const { return Out.size() == FirstProgram; }
+  llvm::SmallVector<uint8_t, 0> take() { return Out.take(); }
+
+private:
+  ByteWriter Out;
+  size_t FirstProgram;
+};
+
+/// The piece as it lies in the file; nothing of it is read before it is asked
+/// for.
+class StoredPrograms {
+public:
+  /// No programs at all.
+  StoredPrograms() = default;
+  /// No programs either if they are of another version. The payload must
+  /// outlive it.
+  static StoredPrograms create(llvm::ArrayRef<uint8_t> Payload,
+                               uint64_t Version);
+  /// The piece from the superblock's program on, or nothing. Aligned to 8.
+  llvm::ArrayRef<uint8_t> find(uint32_t Superblock) const {
+    if (Superblock >= Count)
+      return {};
+    const uint32_t Offset = llvm::support::endian::read32le(
+        Payload.data() + HeadSize + 4 * size_t(Superblock));
+    if (!Offset || Offset % 8 || Offset >= Payload.size())
+      return {};
+    return Payload.drop_front(Offset);
+  }
+
+  static constexpr size_t HeadSize = 16;
+
+private:
+  llvm::ArrayRef<uint8_t> Payload;
+  uint32_t Count = 0;
+};
+
+} // namespace chronicle
+
+#endif

@@ -12,10 +12,9 @@ from bench.compare import compare
 result = json.loads(pathlib.Path(sys.argv[1]).read_text())["measures"]
 other = json.loads(json.dumps(result))
 for name, factor in (("micro/replay-instruction/ns", 0.1), ("micro/index-decode-instruction/ns", 10)):
-    entry = other[name]
-    entry["samples"] = [entry["median"] * factor]
-    entry["median"] *= factor
     # One sample each, so that how much this machine varies does not matter.
-    result[name]["samples"] = [result[name]["median"]]
+    median = result[name]["median"]
+    result[name].update(repetitions=[[median]])
+    other[name].update(repetitions=[[median * factor]], median=median * factor)
 for path, earlier in ((sys.argv[2], result), (sys.argv[3], other)):
     pathlib.Path(path + ".compared").write_text("\n".join(compare(earlier, result)) + "\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What somebody would use instead, where it can run: gdb record full, Valgrind's lackey, rr."""
+"""What somebody would use instead, where it can run: gdb record full, Valgrind's lackey, rr. All by the time
+that an instruction takes more than without them, for gdb cannot go as far as the others."""
 import pathlib
 import shutil
 import subprocess
@@ -7,6 +8,9 @@ import subprocess
 from .process import BenchError, progress, run
 from .recording import record
 from .workloads import Gzip, Map, program
+
+# How long runs may be, in instructions: lackey takes a minute for its.
+LACKEY_RUN, RUN = 20e6, 300e6
 
 
 def gdb(setting, commands):
@@ -21,56 +25,73 @@ def gdb(setting, commands):
 
 
 def gdb_record(setting, measures, notes):
-    """gdb steps through every instruction, so it gets one call; compared by time an instruction."""
+    """gdb steps through every instruction, so it gets one call of a function."""
     start, _ = gdb(setting, [])
     limit = "set record full insn-number-max unlimited"
     whole, said = gdb(setting, [limit, "record full", "finish", "info record"])
     counts = [line.split()[2] for line in said.splitlines() if line.startswith("Log contains ")]
     if not counts:
         raise BenchError("gdb said: %s" % said.strip().splitlines()[-1])
-    each = max(1e-9, whole.seconds - start.seconds) / int(counts[0])
-    measures.add("instead/gdb-record/ns-per-instruction", each * 1e9, "ns")
+    each = max(1e-9, whole.seconds - start.seconds) / int(counts[0]) * 1e9
+    measures.add("instead/gdb-record/ns-per-instruction", each, "ns")
     if "Program stopped." in said:
-        notes.append("gdb record full: after %s instructions it met one that it does not know" % counts[0])
-    progress("gdb record full: %s instructions at %.0f ns each" % (counts[0], each * 1e9))
+        note = "gdb record full: after %s instructions it met one that it does not know" % counts[0]
+        if note not in notes:
+            notes.append(note)
+    progress("gdb record full: %s instructions at %.0f ns each" % (counts[0], each))
+
+
+class Compressing:
+    """gzip for about so many instructions: what it takes alone and recorded, so that what another tool adds
+    can be said of an instruction."""
+
+    def __init__(self, setting, instructions):
+        self.command = Gzip().command(setting.place, Gzip().amount(min(setting.instructions, instructions)))
+        self.native = run(self.command)
+        self.recorded, recording = record(setting, self.command, "instead")
+        self.instructions, self.size = recording.instructions, recording.trace.stat().st_size
+        recording.trace.unlink()
+
+    def add(self, measures, name, outcome, size):
+        nanoseconds = max(1e-9, outcome.seconds - self.native.seconds) / self.instructions * 1e9
+        measures.add("instead/%s/ns-per-instruction" % name, nanoseconds, "ns")
+        measures.add("instead/%s/bytes-per-instruction" % name, size / self.instructions, "B")
+        progress("%s: %.3g ns and %.3g bytes an instruction" % (name, nanoseconds, size / self.instructions))
 
 
 def lackey(setting, measures, notes):
-    """All memory accesses as text; only counted, not kept."""
-    command = Gzip().command(setting.place, Gzip().amount(min(setting.instructions, 100e6)))
-    alone = run([setting.valgrind, "--tool=none", "-q", *command])
-    trace = setting.place / "lackey"
+    """All memory accesses as text."""
+    gzip, trace = Compressing(setting, LACKEY_RUN), setting.place / "lackey"
     tool = [setting.valgrind, "--tool=lackey", "--trace-mem=yes", "--log-file=%s" % trace]
-    outcome = run([*tool, *command])
-    recorded, recording = record(setting, command, "instead")
-    size = trace.stat().st_size / recording.instructions
+    outcome = run([*tool, *gzip.command])
+    gzip.add(measures, "lackey", outcome, trace.stat().st_size)
     trace.unlink()
-    recording.trace.unlink()
-    measures.add("instead/lackey/ratio", outcome.seconds / alone.seconds, "x")
-    measures.add("instead/lackey/bytes-per-instruction", size, "B")
-    measures.add("instead/chronicle/ratio", recorded.seconds / alone.seconds, "x")
-    measures.add("instead/chronicle/ns-per-instruction", recorded.seconds / recording.instructions * 1e9, "ns")
-    progress(
-        "lackey --trace-mem: %.0fx of Valgrind alone, %.1f bytes an instruction; chronicle %.2fx"
-        % (outcome.seconds / alone.seconds, size, recorded.seconds / alone.seconds)
-    )
+
+
+def chronicle(setting, measures, notes):
+    gzip = Compressing(setting, RUN)
+    gzip.add(measures, "chronicle", gzip.recorded, gzip.size)
 
 
 def rr(setting, measures, notes):
-    if not pathlib.Path("/sys/bus/event_source/devices/cpu").exists():
+    if not list(pathlib.Path("/sys/bus/event_source/devices").glob("cpu*")):
         raise BenchError("this machine offers no hardware performance counters, which rr needs")
     if not shutil.which("rr"):
-        raise BenchError("rr is not installed; on Debian install rr")
-    command = Gzip().command(setting.place, Gzip().amount(min(setting.instructions, 300e6)))
-    alone = run([setting.valgrind, "--tool=none", "-q", *command])
-    outcome = run(["rr", "record", "-o", setting.place / "rr-trace", *command])
-    measures.add("instead/rr/ratio", outcome.seconds / alone.seconds, "x")
+        raise BenchError("rr is missing; utils/setup installs it")
+    gzip, trace = Compressing(setting, RUN), setting.place / "rr-trace"
+    outcome = run(["rr", "record", "-o", trace, *gzip.command])
+    gzip.add(measures, "rr", outcome, sum(path.stat().st_size for path in trace.iterdir()))
+    shutil.rmtree(trace)
 
 
 def measure(setting, measures, notes):
-    for name, work in (("gdb record full", gdb_record), ("lackey", lackey), ("rr", rr)):
-        try:
-            work(setting, measures, notes)
-        except (BenchError, subprocess.SubprocessError) as error:
-            progress("%s was not measured: %s" % (name, error))
-            notes.append("%s was not measured: %s" % (name, error))
+    """One after the other, again and again; what cannot run here is told once."""
+    left = {"chronicle": chronicle, "gdb record full": gdb_record, "lackey": lackey, "rr": rr}
+    for _ in range(setting.repeat):
+        for name, work in list(left.items()):
+            try:
+                work(setting, measures, notes)
+            except (BenchError, subprocess.SubprocessError) as error:
+                progress("%s was not measured: %s" % (name, error))
+                notes.append("%s was not measured: %s" % (name, error))
+                del left[name]

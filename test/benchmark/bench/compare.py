@@ -6,8 +6,11 @@ SMALLEST = 0.03
 
 
 def spread(entry):
-    """The middle half of the samples; with few of them, all."""
-    ordered = sorted(entry["samples"])
+    """Between which medians the repetitions were; of a single one the middle half of its samples, or all
+    if they are few."""
+    if len(entry["repetitions"]) > 1:
+        return entry["low"], entry["high"]
+    ordered = sorted(entry["repetitions"][0])
     cut = len(ordered) // 4 if len(ordered) >= 8 else 0
     return ordered[cut], ordered[-1 - cut]
 
@@ -36,3 +39,14 @@ def compare(before, now):
         if names:
             lines.append("%d %s" % (len(names), word))
     return lines
+
+
+def different_settings(before, now):
+    """What makes two results hard to compare: sentences."""
+    sentences = []
+    if before["size"] != now["size"]:
+        sentences.append("the runs are of another length: --size %s then, %s now" % (before["size"], now["size"]))
+    for what in ("model", "processors"):
+        if before["machine"][what] != now["machine"][what]:
+            sentences.append("the machine is another: %s then, %s now" % (before["machine"][what], now["machine"][what]))
+    return sentences

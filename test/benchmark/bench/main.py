@@ -5,14 +5,13 @@ import json
 import os
 import pathlib
 import platform
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from . import alternatives, compare, micro, queries, recording, stepping, table
+from . import alternatives, by_workload, compare, lengths, micro, queries, recording, stepping, table
 from .process import BenchError, progress
 from .samples import Measures
 from .workloads import SIZES, WORKLOADS, parse_size, program
@@ -20,22 +19,28 @@ from .workloads import SIZES, WORKLOADS, parse_size, program
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 # These need the recordings of the workloads.
 WORKLOAD_PARTS = {"record", "query", "length", "verify"}
-FORMAT = 1
+# Of the file that --json writes.
+FORMAT = 2
 
 EPILOG = """\
 parts: record (with size and memory), query, step, length, verify, instead, micro
 workloads: %s
+sizes, in instructions a workload: %s; a database is judged from 3 G on
 
 examples:
-  utils/bench                                everything, a few minutes
+  utils/bench                                everything, about ten minutes
+  utils/bench --size tiny --repeat 1         everything once, in a minute or two: does it work?
   utils/bench --size large --repeat 5        as docs/performance.md has it
   utils/bench --only record,gzip,map         recording, on two workloads
   utils/bench --only micro --json now.json
   utils/bench --only micro --compare now.json    what moved since
 
-exit status: 0, or 1 if --strict was given and something misses its must; 2 if it could not measure;
-130 if interrupted (what was measured so far is shown)
-""" % ", ".join(workload.name for workload in WORKLOADS)
+exit status: 0, or 1 if --strict was given and something misses its must; 2 if something could not be
+measured (the rest is shown); 130 if interrupted (what was measured by then is shown)
+""" % (
+    ", ".join(workload.name for workload in WORKLOADS),
+    ", ".join("%s %s" % (name, "%.0f M" % (size / 1e6) if size < 1e9 else "%g G" % (size / 1e9)) for name, size in SIZES.items()),
+)
 
 
 class Setting:
@@ -46,7 +51,7 @@ class Setting:
         self.instructions = parse_size(options.size)
         self.quick = self.instructions < SIZES["small"]
         self.repeat = options.repeat
-        self.samples = options.samples or (10 if self.quick else 200)
+        self.samples = options.samples or (10 if self.quick else 210)
         self.steps = 3 if self.quick else 15
         self.build = pathlib.Path(options.build).resolve()
         self.chronicle = self.build / "bin" / "chronicle"
@@ -77,26 +82,41 @@ def chosen(only):
 
 
 def measure_workload(setting, measures, workload):
-    for suffix, length in (("", 1), ("-short", 10)):
-        if suffix and not setting.wants("length"):
-            continue
-        command = workload.command(setting.place, workload.amount(setting.instructions / length))
-        made = recording.measure(setting, measures, workload, command, suffix)
-        if setting.wants("query") or setting.wants("length"):
-            queries.measure(setting, measures, workload.name + suffix, made)
-        made.trace.unlink()
+    """All repetitions; a tenth of the length comes right after the whole each time."""
+    for repetition in range(setting.repeat):
+        for suffix, length in (("", 1), (lengths.SHORT, 10)):
+            if suffix and not setting.wants("length"):
+                continue
+            command = workload.command(setting.place, workload.amount(setting.instructions / length))
+            made = recording.measure(setting, measures, workload.name + suffix, command)
+            if setting.wants("query") or setting.wants("length"):
+                queries.measure(setting, measures, workload.name + suffix, made, repetition)
+            made.trace.unlink()
 
 
 def measure(setting, measures, notes):
+    """Everything that is wanted. What fails is noted, and the rest goes on; whether all could be measured."""
+    work = []
     if WORKLOAD_PARTS & set(setting.parts):
-        for workload in setting.workloads:
-            measure_workload(setting, measures, workload)
-    if setting.wants("step"):
-        stepping.measure(setting, measures)
-    if setting.wants("instead"):
-        alternatives.measure(setting, measures, notes)
-    if setting.wants("micro"):
-        micro.measure(setting, measures)
+        work += [(each.name, lambda each=each: measure_workload(setting, measures, each)) for each in setting.workloads]
+    work += [
+        (name, act)
+        for name, act in (
+            ("step", lambda: stepping.measure(setting, measures)),
+            ("instead", lambda: alternatives.measure(setting, measures, notes)),
+            ("micro", lambda: micro.measure(setting, measures)),
+        )
+        if setting.wants(name)
+    ]
+    whole = True
+    for name, act in work:
+        try:
+            act()
+        except BenchError as error:
+            progress("%s: %s" % (name, error))
+            notes.append("%s was not measured, or not wholly: %s" % (name, error))
+            whole = False
+    return whole
 
 
 def machine():
@@ -105,7 +125,6 @@ def machine():
         "processors": os.cpu_count(),
         "model": models[0].split(":", 1)[1].strip() if models else platform.machine(),
         "system": platform.release(),
-        "load": os.getloadavg()[0],
     }
 
 
@@ -124,9 +143,11 @@ def parse(arguments):
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--size", default="small", help="tiny, small, medium or large, or instructions a workload, as 800M; small")
-    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="repetitions of what is timed once each; 3")
-    parser.add_argument("--samples", type=int, metavar="N", help="questions of each kind asked of each trace; 200")
+    parser.add_argument("--size", default="small", help="how long workloads run: %s, or instructions such as 800M; small" % ", ".join(SIZES))
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="repetitions, which make the spread; 3")
+    parser.add_argument(
+        "--samples", type=int, metavar="N", help="questions of each kind about each workload, in all repetitions together; 210"
+    )
     parser.add_argument("--only", action="append", default=[], metavar="NAME,…", help="only these parts or workloads (see below)")
     parser.add_argument("--json", metavar="FILE", help="write everything that was measured")
     parser.add_argument("--compare", metavar="FILE", help="say what moved since the run that wrote FILE")
@@ -137,15 +158,17 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     if options.repeat < 1:
         parser.error("--repeat must be at least 1")
+    if options.samples is not None and options.samples < 1:
+        parser.error("--samples must be at least 1")
     return options
 
 
-def report(setting, measures, notes, options, earlier):
+def report(setting, measures, notes, options, earlier, load):
     made = table.rows(measures, setting.parts)
     result = {
         "format": FORMAT,
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "machine": machine(),
+        "machine": {**machine(), "load": load},
         "size": options.size,
         "repeat": setting.repeat,
         "rows": [row.as_json() for row in made],
@@ -155,10 +178,15 @@ def report(setting, measures, notes, options, earlier):
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
     print(table.render(made))
+    for further in (by_workload.render(measures), lengths.render(measures)):
+        if further:
+            print("\n" + further)
     for note in notes:
         print("note: " + note)
     if earlier:
         print("\nagainst %s:" % options.compare)
+        for sentence in compare.different_settings(earlier, result):
+            print("note: " + sentence)
         print("\n".join(compare.compare(earlier["measures"], result["measures"])))
     return made
 
@@ -175,35 +203,44 @@ def load_earlier(path):
     return earlier
 
 
+def prepare(options):
+    """Refuses what makes no sense before anything long is begun; the earlier result, if there is one."""
+    earlier = load_earlier(options.compare) if options.compare else None
+    parse_size(options.size)
+    chosen(options.only)
+    if options.json and not pathlib.Path(options.json).resolve().parent.is_dir():
+        raise BenchError("cannot write %s: there is no such directory" % options.json)
+    if not options.no_setup:
+        set_up(options)
+    return earlier
+
+
+def measure_and_report(options, earlier, place):
+    """The exit status."""
+    setting, measures, notes = Setting(options, place), Measures(), []
+    load = os.getloadavg()[0]
+    if load > os.cpu_count() / 2:
+        notes.append("the machine was busy with something else (load %.1f): times may be off" % load)
+    try:
+        status = 0 if measure(setting, measures, notes) else 2
+    except KeyboardInterrupt:
+        status = 130
+        progress("interrupted; this is what was measured")
+    made = report(setting, measures, notes, options, earlier, load)
+    missed = any(row.verdict == "miss" for row in made)
+    return status or int(options.strict and missed)
+
+
 def main(arguments):
     options = parse(arguments)
     # Ended politely or by Ctrl-C, nothing is left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    measures, notes = Measures(), []
     try:
-        earlier = load_earlier(options.compare) if options.compare else None
-        parse_size(options.size)
-        chosen(options.only)
-        if not options.no_setup:
-            set_up(options)
-        place = pathlib.Path(tempfile.mkdtemp(prefix="chronicle-bench-", dir=options.work))
+        earlier = prepare(options)
+        with tempfile.TemporaryDirectory(prefix="chronicle-bench-", dir=options.work, ignore_cleanup_errors=True) as place:
+            return measure_and_report(options, earlier, pathlib.Path(place))
     except (BenchError, subprocess.CalledProcessError, OSError) as error:
         print("bench: %s" % error, file=sys.stderr)
         return 2
-    interrupted = False
-    try:
-        setting = Setting(options, place)
-        try:
-            measure(setting, measures, notes)
-        except KeyboardInterrupt:
-            interrupted = True
-            progress("interrupted; this is what was measured")
-        made = report(setting, measures, notes, options, earlier)
-    except (BenchError, OSError) as error:
-        print("bench: %s" % error, file=sys.stderr)
-        return 2
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-    if interrupted:
+    except KeyboardInterrupt:
         return 130
-    return 1 if options.strict and any(row.verdict == "miss" for row in made) else 0

@@ -2,7 +2,7 @@
 """The micro-benchmarks (Google Benchmark) of encoders, indexer and replayer."""
 import json
 
-from .process import output_of, progress
+from .process import BenchError, output_of, progress
 
 
 def measure(setting, measures):
@@ -11,9 +11,13 @@ def measure(setting, measures):
         setting.micro,
         "--benchmark_format=json",
         "--benchmark_repetitions=%d" % max(3, setting.repeat),
+        # The repetitions of all of them alternate.
+        "--benchmark_enable_random_interleaving=true",
         "--benchmark_min_time=%g" % (0.01 if setting.quick else 0.2),
     ]
     for result in json.loads(output_of(command))["benchmarks"]:
+        if result.get("error_occurred"):
+            raise BenchError("%s: %s" % (result["name"], result["error_message"]))
         if result["run_type"] == "iteration":
             # All of them count what they process; time for one is what a budget is made of.
             each = 1e9 / result["items_per_second"]

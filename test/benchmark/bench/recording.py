@@ -24,36 +24,39 @@ def record(setting, command, name):
     return outcome, Recording(trace, json.loads(summary.read_text()), outcome.seconds)
 
 
-def measure(setting, measures, workload, command, suffix=""):
-    """Natively, under Valgrind alone, recorded and verified, one after the other, again and again;
-    the last recording is left for other measurements."""
-    name = workload.name + suffix
-    for number in range(setting.repeat):
+def against_valgrind(measures, name, native, alone, outcome, recording):
+    """Adds what one repetition says of recording; returns a sentence of it."""
+    ratio, millions = outcome.seconds / alone.seconds, recording.instructions / 1e6
+    measures.add("record/%s/ratio" % name, ratio, "x")
+    measures.add("record/%s/cpu-ratio" % name, outcome.cpu_seconds / alone.cpu_seconds, "x")
+    measures.add("record/%s/seconds" % name, outcome.seconds, "s")
+    measures.add("record/%s/added" % name, (outcome.seconds - alone.seconds) * 1e3 / millions, "ns/instr")
+    measures.add("none/%s/seconds" % name, alone.seconds, "s")
+    measures.add("native/%s/seconds" % name, native.seconds, "s")
+    measures.add("size/%s/bytes-per-instruction" % name, recording.summary["bytes-per-instruction"], "B")
+    measures.add("memory/%s/indexer" % name, recording.summary["peak-indexer-kb"] / 1024, "MB")
+    measures.add("memory/%s/program" % name, native.peak_kb / 1024, "MB")
+    times = (native.seconds, alone.seconds, outcome.seconds, ratio)
+    return "; alone %.2f s, Valgrind %.2f s, recorded %.2f s (%.2fx)" % times
+
+
+def measure(setting, measures, name, command):
+    """One repetition: natively, under Valgrind alone, recorded and verified, one right after the other.
+    Leaves the recording for other measurements."""
+    compared = setting.wants("record") or setting.wants("length")
+    if compared:
         native = run(command)
         alone = run([setting.valgrind, "--tool=none", "-q", *command])
-        outcome, recording = record(setting, command, name)
-        measures.add("record/%s/ratio" % name, outcome.seconds / alone.seconds, "x")
-        measures.add("record/%s/cpu-ratio" % name, outcome.cpu_seconds / alone.cpu_seconds, "x")
-        measures.add("record/%s/seconds" % name, outcome.seconds, "s")
-        measures.add("none/%s/seconds" % name, alone.seconds, "s")
-        measures.add("native/%s/seconds" % name, native.seconds, "s")
-        told = "%s: %.0f M instructions; alone %.2f s, Valgrind %.2f s, recorded %.2f s (%.2fx)" % (
-            name,
-            recording.instructions / 1e6,
-            native.seconds,
-            alone.seconds,
-            outcome.seconds,
-            outcome.seconds / alone.seconds,
-        )
-        if setting.wants("verify"):
-            verified = run([setting.chronicle, "verify", recording.trace])
-            measures.add("verify/%s/ratio" % name, verified.seconds / outcome.seconds, "x")
-            measures.add("verify/%s/seconds" % name, verified.seconds, "s")
-            measures.add("verify/%s/peak" % name, verified.peak_kb / 1024, "MB")
-            told += ", verified %.2f s" % verified.seconds
-        progress(told)
-        measures.add("size/%s/bytes-per-instruction" % name, recording.summary["bytes-per-instruction"], "B")
-        measures.add("memory/%s/indexer" % name, recording.summary["peak-indexer-kb"] / 1024, "MB")
-        measures.add("memory/%s/program" % name, native.peak_kb / 1024, "MB")
+    outcome, recording = record(setting, command, name)
     measures.add("size/%s/instructions" % name, recording.instructions, "")
+    told = "%s: %.0f M instructions" % (name, recording.instructions / 1e6)
+    if compared:
+        told += against_valgrind(measures, name, native, alone, outcome, recording)
+    if setting.wants("verify"):
+        verified = run([setting.chronicle, "verify", recording.trace])
+        measures.add("verify/%s/ratio" % name, verified.seconds / outcome.seconds, "x")
+        measures.add("verify/%s/seconds" % name, verified.seconds, "s")
+        measures.add("verify/%s/peak" % name, verified.peak_kb / 1024, "MB")
+        told += ", verified %.2f s" % verified.seconds
+    progress(told)
     return recording

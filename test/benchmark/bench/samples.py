@@ -16,7 +16,7 @@ def percentile(values, percent):
 
 
 class Measures:
-    """Everything measured, by name: 'record/gzip/ratio' -> samples and their unit.
+    """Everything measured, by name: 'record/gzip/ratio' -> the samples of each repetition, and their unit.
 
     Lower is better for all of them."""
 
@@ -24,16 +24,27 @@ class Measures:
         self.by_name = {}
 
     def add(self, name, value, unit):
-        self.by_name.setdefault(name, {"unit": unit, "samples": []})["samples"].append(value)
+        """What one repetition gave."""
+        self.add_many(name, [value], unit)
+
+    def add_many(self, name, values, unit):
+        """The samples of one repetition, if there are any."""
+        if values:
+            self.by_name.setdefault(name, {"unit": unit, "repetitions": []})["repetitions"].append(list(values))
 
     def has(self, name):
         return name in self.by_name
 
     def samples(self, name):
-        return self.by_name[name]["samples"]
+        """Of all repetitions."""
+        return [value for samples in self.by_name[name]["repetitions"] for value in samples]
 
     def median(self, name):
         return statistics.median(self.samples(name))
+
+    def repeated(self, name):
+        """The median of each repetition: how far they are apart is the spread."""
+        return [statistics.median(samples) for samples in self.by_name[name]["repetitions"]]
 
     def matching(self, prefix, suffix):
         """{middle: median} of the names 'prefix/middle/suffix'."""
@@ -48,10 +59,10 @@ class Measures:
         return {
             name: {
                 "unit": entry["unit"],
-                "median": statistics.median(entry["samples"]),
-                "low": min(entry["samples"]),
-                "high": max(entry["samples"]),
-                "samples": entry["samples"],
+                "median": self.median(name),
+                "low": min(self.repeated(name)),
+                "high": max(self.repeated(name)),
+                "repetitions": entry["repetitions"],
             }
             for name, entry in self.by_name.items()
         }

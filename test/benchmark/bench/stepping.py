@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Steps in LLDB on a terminal, from the key to the next prompt: backward in a trace, forward live."""
+import contextlib
 import os
 import pty
 import re
@@ -84,13 +85,6 @@ class Terminal:
         os.close(self.ours)
 
 
-def times(debugger, prepare, step, count):
-    """Seconds of each of count steps; prepare goes where they may begin."""
-    for text in prepare:
-        debugger.command(text, stops=True)
-    return [debugger.command(step, stops=True) for _ in range(count)]
-
-
 # What is compared: name, backward, forward, and whether each one starts from a breakpoint.
 STEPS = [
     ("reverse-next", "chronicle reverse-next", "thread step-over", False),
@@ -100,45 +94,67 @@ STEPS = [
 BREAKPOINT = "breakpoint set --name Shop::sell"
 
 
-def collect(measures, label, debugger, go_on, commands, count):
-    """The times of all kinds of steps under 'step/<label>/<kind>'."""
-    for (name, _, _, again), step in zip(STEPS, commands):
+class Walker:
+    """Takes steps in one debugger, from where a breakpoint stops."""
+
+    def __init__(self, label, debugger, go_on, commands):
+        self.label, self.debugger, self.go_on = label, debugger, go_on
+        self.commands = commands  # one for each of STEPS
+        for text in ("settings set use-color false", "settings set auto-confirm true", BREAKPOINT):
+            debugger.command(text, stops=False)
+
+    def step(self, kind, from_breakpoint):
+        """Seconds of one step."""
+        if from_breakpoint:
+            self.debugger.command(self.go_on, stops=True)
+        return self.debugger.command(self.commands[kind], stops=True)
+
+
+def collect(measures, walkers, count):
+    """The times of all kinds of steps under 'step/<label>/<kind>': each walker takes a step in turn."""
+    for kind, (name, _, _, again) in enumerate(STEPS):
+        values = {walker.label: [] for walker in walkers}
         try:
-            if again:
-                values = [value for _ in range(count) for value in times(debugger, [go_on], step, 1)]
-            else:
-                values = times(debugger, [go_on], step, count)
+            for number in range(count):
+                for walker in walkers:
+                    values[walker.label].append(walker.step(kind, again or number == 0) * 1e3)
         except BenchError as error:
             progress("%s was not measured: %s" % (name, error))
             continue
-        for value in values:
-            measures.add("step/%s/%s" % (label, name), value * 1e3, "ms")
+        for label, times in values.items():
+            measures.add_many("step/%s/%s" % (label, name), times, "ms")
+
+
+def live_walker(stack, setting, binary, amount):
+    lldb = [setting.lldb, "--no-lldbinit", "--no-use-colors"]
+    debugger = stack.enter_context(Terminal([*lldb, "--", binary, amount], False))
+    walker = Walker("live", debugger, "process continue", [forward for _, _, forward, _ in STEPS])
+    debugger.command("process launch", stops=True)
+    return walker
+
+
+def trace_walker(stack, setting, label, recording):
+    command = [setting.chronicle, "debug", recording.trace, "--no-lldbinit", "--no-use-colors"]
+    debugger = stack.enter_context(Terminal(command, True))
+    walker = Walker(label, debugger, "process continue --reverse", [backward for _, backward, _, _ in STEPS])
+    debugger.command("chronicle goto %d" % (recording.instructions // 2), stops=True)
+    return walker
 
 
 def measure(setting, measures):
-    """Live first, then a trace of about 20 M instructions, then one ten times as long."""
+    """A live process, a trace of about 20 M instructions and one ten times as long, side by side: they take
+    their steps in turn, so that whatever else the machine does concerns them all."""
     workload = Map()
     binary = workload.build(setting.place, ["-std=c++17", "-O0"], "-steps")
-    count = setting.steps
     short = min(setting.instructions, 20e6)
-    lengths = [("", short)] + ([("-10x", short * 10)] if setting.wants("length") else [])
-    settings = ["settings set use-color false", "settings set auto-confirm true"]
-    lldb = [setting.lldb, "--no-lldbinit", "--no-use-colors"]
-    progress("steps forward in live LLDB")
-    with Terminal([*lldb, "--", binary, workload.amount(short)], False) as debugger:
-        for text in [*settings, BREAKPOINT]:
-            debugger.command(text, stops=False)
-        debugger.command("process launch", stops=True)
-        collect(measures, "live", debugger, "process continue", [forward for _, _, forward, _ in STEPS], count)
-    for suffix, instructions in lengths:
-        # Unoptimised it runs about twice the instructions.
-        _, recording = record(setting, [binary, max(100, workload.amount(instructions / 2))], "steps")
-        progress("steps backward in a trace of %.0f M instructions" % (recording.instructions / 1e6))
-        opened = [setting.chronicle, "debug", recording.trace, "--no-lldbinit", "--no-use-colors"]
-        with Terminal(opened, True) as debugger:
-            for text in [*settings, BREAKPOINT]:
-                debugger.command(text, stops=False)
-            debugger.command("chronicle goto %d" % (recording.instructions // 2), stops=True)
-            backward = [command for _, command, _, _ in STEPS]
-            collect(measures, "trace" + suffix, debugger, "process continue --reverse", backward, count)
-        recording.trace.unlink()
+    lengths = [("trace", short)] + ([("trace-10x", short * 10)] if setting.wants("length") else [])
+    with contextlib.ExitStack() as stack:
+        walkers = [live_walker(stack, setting, binary, workload.amount(short))]
+        for label, instructions in lengths:
+            # Unoptimised it runs about twice the instructions.
+            _, recording = record(setting, [binary, max(100, workload.amount(instructions / 2))], "steps-" + label)
+            stack.callback(recording.trace.unlink)
+            progress("steps backward in a trace of %.0f M instructions" % (recording.instructions / 1e6))
+            walkers.append(trace_walker(stack, setting, label, recording))
+        for _ in range(setting.repeat):
+            collect(measures, walkers, max(1, setting.steps // setting.repeat))

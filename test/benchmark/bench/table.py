@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What must hold, what would be better, and what was measured."""
+from . import lengths, markdown
 from .queries import KINDS
 from .samples import geometric_mean, percentile
 from .stepping import STEPS
 
-# A database is judged by runs of at least this many instructions.
+# A database, and opening it, are judged by runs of at least this many instructions.
 LONG_RUN = 3e9
 ALLOWANCE_MB = 256
+# With fewer samples the 99th percentile is just the largest.
+ENOUGH_FOR_P99 = 100
 
 
 class Row:
     """A line of the table. A verdict is 'goal', 'pass', 'miss', 'info' (nothing is asked of it) or 'none'
-    (not measured here)."""
+    (not measured here, or not in a way that it could be judged by)."""
 
-    def __init__(self, what, unit, value=None, must=None, goal=None, detail=""):
+    def __init__(self, what, unit, value=None, must=None, goal=None, detail="", repeated=(), judged=True):
         self.what, self.unit, self.value = what, unit, value
-        self.must, self.goal, self.detail = must, goal, detail
+        self.must, self.goal, self.detail, self.judged = must, goal, detail, judged
+        self.repeated = list(repeated)  # what each repetition gave
 
     @property
     def verdict(self):
-        if self.value is None:
+        if self.value is None or not self.judged:
             return "none"
         if self.must is None and self.goal is None:
             return "info"
@@ -28,13 +32,19 @@ class Row:
         return "pass" if self.must is None or self.value <= self.must else "miss"
 
     def as_json(self):
-        names = ("what", "unit", "value", "must", "goal", "verdict", "detail")
+        names = ("what", "unit", "value", "must", "goal", "verdict", "detail", "repeated")
         return {name: getattr(self, name) for name in names}
+
+    def cells(self):
+        verdict = "" if self.verdict in ("info", "none") else self.verdict
+        spread = "%s–%s" % (markdown.number(min(self.repeated)), markdown.number(max(self.repeated))) if len(self.repeated) > 1 else ""
+        bounds = ["" if bound is None else "≤ " + markdown.number(bound) for bound in (self.must, self.goal)]
+        return [self.what, self.unit, markdown.number(self.value), spread, *bounds, verdict, self.detail]
 
 
 def main_only(values):
     """Without the shorter runs that only show what length does."""
-    return {name: value for name, value in values.items() if not name.endswith("-short")}
+    return {name: value for name, value in values.items() if not name.endswith(lengths.SHORT)}
 
 
 def worst(values):
@@ -42,29 +52,46 @@ def worst(values):
     return values[name], name
 
 
+def mean_row(measures, what, group, measure, unit, must, goal, detail, among=None):
+    """The geometric mean over workloads, and that of each repetition."""
+    values = main_only(measures.matching(group, measure))
+    names = [name for name in values if among is None or name in among]
+    repeated = [measures.repeated("%s/%s/%s" % (group, name, measure)) for name in names]
+    means = [geometric_mean(each) for each in zip(*repeated)]
+    return Row(what, unit, geometric_mean(values[name] for name in names), must, goal, detail, means)
+
+
+def worst_row(measures, what, group, measure, unit, must, goal=None):
+    """The workload that is worst."""
+    value, name = worst(main_only(measures.matching(group, measure)))
+    return Row(what, unit, value, must, goal, name, measures.repeated("%s/%s/%s" % (group, name, measure)))
+
+
 def record_rows(measures):
-    ratios = main_only(measures.matching("record", "ratio"))
-    if not ratios:
+    processor = main_only(measures.matching("record", "cpu-ratio"))
+    if not processor:
         return [Row("record, geometric mean", "x", None, 2.0, 1.5), Row("record, worst", "x", None, 3.0)]
-    value, name = worst(ratios)
-    processors = geometric_mean(main_only(measures.matching("record", "cpu-ratio")).values())
+    detail = "of valgrind --tool=none; processor time %.2fx" % geometric_mean(processor.values())
     return [
-        Row("record, geometric mean", "x", geometric_mean(ratios.values()), 2.0, 1.5, "of valgrind --tool=none; processor time %.2fx" % processors),
-        Row("record, worst", "x", value, 3.0, None, name),
+        mean_row(measures, "record, geometric mean", "record", "ratio", "x", 2.0, 1.5, detail),
+        worst_row(measures, "record, worst", "record", "ratio", "x", 3.0),
     ]
+
+
+def long_enough(measures):
+    return [name for name, length in main_only(measures.matching("size", "instructions")).items() if length >= LONG_RUN]
 
 
 def size_rows(measures):
     sizes = main_only(measures.matching("size", "bytes-per-instruction"))
-    lengths = measures.matching("size", "instructions")
     if not sizes:
         return [Row("database", "B/instr", None, 0.10, 0.064)]
-    enough = {name: size for name, size in sizes.items() if lengths[name] >= LONG_RUN}
-    if enough:
-        value, name = worst(enough)
-        return [Row("database, geometric mean", "B/instr", geometric_mean(enough.values()), 0.10, 0.064, "worst %s %.3f" % (name, value))]
-    mean = geometric_mean(sizes.values())
-    return [Row("database", "B/instr", None, 0.10, 0.064, "%.3f, but no run had 3 G instructions" % mean)]
+    enough = [name for name in long_enough(measures) if name in sizes]
+    value, name = worst({name: sizes[name] for name in enough or sizes})
+    detail = "worst %s %.3f" % (name, value) if enough else "not judged: no run had 3 G instructions"
+    row = mean_row(measures, "database, geometric mean", "size", "bytes-per-instruction", "B/instr", 0.10, 0.064, detail, enough or None)
+    row.judged = bool(enough)
+    return [row]
 
 
 def memory_rows(measures):
@@ -89,91 +116,92 @@ LATENCIES = {
 }
 
 
-def query_rows(measures):
-    rows = []
+def open_row(measures):
     opened = main_only(measures.matching("query", "open"))
-    detail = ""
-    if opened:
-        detail = "p50 of the worst workload: %s" % worst(opened)[1]
-    rows.append(Row("open and first answer", "ms", worst(opened)[0] if opened else None, 300, 100, detail))
-    for kind in KINDS:
-        must, goal, last = LATENCIES[kind]
-        medians = main_only(measures.matching("query", kind))
-        if not medians:
-            rows += [Row(kind + ", p50", "ms", None, must, goal), Row(kind + ", p99", "ms", None, last)]
-            continue
-        tails = {name: percentile(measures.samples("query/%s/%s" % (name, kind)), 99) for name in medians}
-        value, name = worst(medians)
-        others = [main_only(measures.matching(*names)) for names in (("query", kind + "-cpu"), ("session", kind))]
-        means = [geometric_mean(values.values()) for values in (medians, *others)]
-        detail = "%s; geometric mean %.2f, processor time %.2f, in a session %.2f" % (name, *means)
-        rows.append(Row(kind + ", p50", "ms", value, must, goal, detail))
-        rows.append(Row(kind + ", p99", "ms", *worst(tails)[:1], last, None, worst(tails)[1]))
-    return rows
+    if not opened:
+        return Row("open and first answer", "ms", None, 300, 100)
+    enough = [name for name in long_enough(measures) if name in opened]
+    value, name = worst({name: opened[name] for name in enough or opened})
+    length = measures.median("size/%s/instructions" % name)
+    detail = "p50 of the worst workload: %s, %.1f G instructions" % (name, length / 1e9)
+    if not enough:
+        detail += "; not judged: none had 3 G"
+    return Row("open and first answer", "ms", value, 300, 100, detail, measures.repeated("query/%s/open" % name), bool(enough))
+
+
+def latency_rows(measures, kind):
+    must, goal, last = LATENCIES[kind]
+    medians = main_only(measures.matching("query", kind))
+    if not medians:
+        return [Row(kind + ", p50", "ms", None, must, goal), Row(kind + ", p99", "ms", None, last)]
+    others = [main_only(measures.matching(*names)) for names in (("query", kind + "-cpu"), ("session", kind))]
+    means = [geometric_mean(values.values()) for values in (medians, *others)]
+    first = worst_row(measures, kind + ", p50", "query", kind, "ms", must, goal)
+    first.detail += "; geometric mean %.2f, processor time %.2f, in a session %.2f" % tuple(means)
+    samples = {name: measures.samples("query/%s/%s" % (name, kind)) for name in medians}
+    value, name = worst({name: percentile(values, 99) for name, values in samples.items()})
+    count = len(samples[name])
+    detail = "%s; %s" % (name, "of %d" % count if count >= ENOUGH_FOR_P99 else "the largest of %d" % count)
+    return [first, Row(kind + ", p99", "ms", value, last, None, detail)]
+
+
+def query_rows(measures):
+    return [open_row(measures), *(row for kind in KINDS for row in latency_rows(measures, kind))]
 
 
 def step_rows(measures):
     rows = []
     for kind, _, forward, _ in STEPS:
         names = ["step/%s/%s" % (label, kind) for label in ("trace", "live")]
-        value, detail = None, ""
-        if all(measures.has(name) for name in names):
-            backward, live = (measures.median(name) for name in names)
-            value, detail = backward / live, "%.1f ms; live %s %.1f ms" % (backward, forward.split()[-1], live)
-        rows.append(Row(kind + " in LLDB", "x", value, 3, 1, detail))
+        if not all(measures.has(name) for name in names):
+            rows.append(Row(kind + " in LLDB", "x", None, 3, 1))
+            continue
+        backward, live = (measures.median(name) for name in names)
+        repeated = [trace / alive for trace, alive in zip(*(measures.repeated(name) for name in names))]
+        detail = "%.1f ms; live %s %.1f ms" % (backward, forward.split()[-1], live)
+        rows.append(Row(kind + " in LLDB", "x", backward / live, 3, 1, detail, repeated))
     return rows
 
 
 def length_rows(measures):
-    """Each measure at ten times the length, against itself."""
-    ratios = {}
-    pairs = [("query", kind) for kind in ["open", *KINDS]]
-    pairs += [("record", "ratio"), ("size", "bytes-per-instruction"), ("memory", "indexer")]
-    for group, what in pairs:
-        medians = measures.matching(group, what)
-        both = [medians[name] / medians[name + "-short"] for name in medians if name + "-short" in medians]
-        if both:
-            ratios["%s %s" % (group, what)] = geometric_mean(both)
-    for kind, _, _, _ in STEPS:
-        names = ["step/%s/%s" % (label, kind) for label in ("trace-10x", "trace")]
-        if all(measures.has(name) for name in names):
-            ratios[kind] = measures.median(names[0]) / measures.median(names[1])
+    ratios = {what: geometric_mean(by_name.values()) for what, by_name in lengths.ratios(measures).items()}
     if not ratios:
         return [Row("at ten times the length, worst", "x", None, 1.5, 1.0)]
     value, name = worst(ratios)
-    rest = ", ".join("%s %.2f" % item for item in sorted(ratios.items(), key=lambda item: -item[1])[1:5])
-    return [Row("at ten times the length, worst", "x", value, 1.5, 1.0, "%s; then %s" % (name, rest))]
+    return [Row("at ten times the length, worst", "x", value, 1.5, 1.0, "%s; see below" % name)]
 
 
 def verify_rows(measures):
-    ratios = main_only(measures.matching("verify", "ratio"))
-    if not ratios:
+    if not main_only(measures.matching("verify", "ratio")):
         return [Row("verify, of recording", "x", None, 3, 1)]
-    value, name = worst(ratios)
     return [
-        Row("verify, geometric mean", "x", geometric_mean(ratios.values()), 3, 1, "of chronicle record"),
-        Row("verify, worst", "x", value, 3, 1, name),
+        mean_row(measures, "verify, geometric mean", "verify", "ratio", "x", 3, 1, "of chronicle record"),
+        worst_row(measures, "verify, worst", "verify", "ratio", "x", 3, 1),
     ]
 
 
-INSTEAD = [
-    ("gdb-record/ns-per-instruction", "instead: gdb record full", "ns/instr"),
-    ("lackey/ratio", "instead: lackey --trace-mem=yes", "x"),
-    ("lackey/bytes-per-instruction", "instead: lackey's output", "B/instr"),
-    ("rr/ratio", "instead: rr record", "x"),
-    ("chronicle/ns-per-instruction", "chronicle on the same", "ns/instr"),
-    ("chronicle/ratio", "chronicle on the same", "x"),
-]
+INSTEAD = {
+    "gdb-record": "instead: gdb record full",
+    "lackey": "instead: lackey --trace-mem=yes",
+    "rr": "instead: rr record",
+    "chronicle": "the same of chronicle record",
+}
 
 
 def instead_rows(measures):
-    names = [("instead/" + name, what, unit) for name, what, unit in INSTEAD]
-    return [Row(what, unit, measures.median(name)) for name, what, unit in names if measures.has(name)]
+    """What an instruction takes with each, and where there is a file, its bytes."""
+    rows = []
+    for name, what in INSTEAD.items():
+        for measure, unit in (("ns-per-instruction", "ns/instr"), ("bytes-per-instruction", "B/instr")):
+            full = "instead/%s/%s" % (name, measure)
+            if measures.has(full):
+                rows.append(Row(what, unit, measures.median(full), repeated=measures.repeated(full)))
+    return rows
 
 
 def micro_rows(measures):
-    micro = measures.matching("micro", "ns")
-    return [Row("micro: " + name, "ns", value) for name, value in micro.items()]
+    names = measures.matching("micro", "ns")
+    return [Row("micro: " + name, "ns", value, repeated=measures.repeated("micro/%s/ns" % name)) for name, value in names.items()]
 
 
 PARTS = {
@@ -191,18 +219,6 @@ def rows(measures, parts):
     return [row for part in PARTS if part in parts for make in PARTS[part] for row in make(measures)]
 
 
-def number(value):
-    return "–" if value is None else "%.3g" % value
-
-
 def render(table):
-    """As Markdown, so that it can go into a document as it is."""
-    lines = [["what", "unit", "measured", "must", "goal", "", "detail"]]
-    for row in table:
-        verdict = "" if row.verdict in ("info", "none") else row.verdict
-        cells = [row.what, row.unit, number(row.value)]
-        cells += ["" if bound is None else "≤ " + number(bound) for bound in (row.must, row.goal)]
-        lines.append([*cells, verdict, row.detail])
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    lines.insert(1, ["-" * width for width in widths])
-    return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines)
+    head = ["what", "unit", "measured", "spread", "must", "goal", "", "detail"]
+    return markdown.render([head, *(row.cells() for row in table)])

@@ -59,5 +59,3 @@ static void loadPrograms(benchmark::State &State) {
   State.SetItemsProcessed(Programs);
 }
 BENCHMARK(loadPrograms)->Name("replay-load-superblock");
-
-BENCHMARK_MAIN();

@@ -9,7 +9,11 @@ measures, rows = result["measures"], {row["what"]: row for row in result["rows"]
 kinds = ["registers", "memory", "last-write", "next-write", "last-execution", "call-stack"]
 wanted = ["record/gzip/ratio", "none/gzip/seconds", "verify/gzip/ratio", "size/gzip/bytes-per-instruction"]
 wanted += ["memory/gzip/indexer", "query/gzip/open"] + ["query/gzip/" + kind for kind in kinds]
-wanted += ["query/gzip-short/open", "micro/replay-instruction/ns", "micro/index-decode-instruction/ns"]
+wanted += ["query/gzip-short/open"]
+micro = ["sequence-encode-symbol", "page-chunk-encode-granule", "block-encode-block", "compress-lz4-byte"]
+micro += ["executions-encode-superblock", "activations-encode-activation", "stacks-encode-block"]
+micro += ["directory-encode-entry", "index-decode-instruction", "replay-instruction"]
+wanted += ["micro/%s/ns" % name for name in micro]
 for name in wanted:
     entry = measures[name]
     assert entry["repetitions"] and min(min(samples) for samples in entry["repetitions"]) > 0, name

@@ -201,7 +201,7 @@ def instead_rows(measures):
 
 def micro_rows(measures):
     names = measures.matching("micro", "ns")
-    return [Row("micro: " + name, "ns", value, repeated=measures.repeated("micro/%s/ns" % name)) for name, value in names.items()]
+    return [Row("micro: " + name, "ns", value, repeated=measures.repeated("micro/%s/ns" % name)) for name, value in sorted(names.items())]
 
 
 PARTS = {

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the tables cost that searches go by, on those of a real run: which
+// superblocks ran in which blocks, activations and stacks, the directory.
+
+#include "RecordedRun.h"
+#include "trace-format/CallFormat.h"
+#include "trace-format/Directory.h"
+#include "trace-format/ExecutionFormat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Error.h"
+#include <benchmark/benchmark.h>
+
+using namespace chronicle;
+using namespace llvm;
+
+static ExitOnError Check("micro-benchmarks: ");
+
+/// The superblocks of each block, once each and sorted.
+static std::vector<std::vector<uint32_t>>
+superblocksOf(const RecordedRun &Run) {
+  std::vector<std::vector<uint32_t>> Result;
+  for (const Block &B : Run.blocks()) {
+    std::vector<uint32_t> &Ran = Result.emplace_back();
+    for (uint32_t Exit : B.Symbols)
+      Ran.push_back(Run.trace().superblockOfExit(Exit));
+    llvm::sort(Ran);
+    Ran.erase(llvm::unique(Ran), Ran.end());
+  }
+  return Result;
+}
+
+/// The executions piece of the blocks; adds to Count what it was told.
+static ByteWriter encodeExecutions(ArrayRef<std::vector<uint32_t>> Superblocks,
+                                   uint64_t &Count) {
+  ExecutionsWriter Writer;
+  for (BlockNumber N = 0; N < Superblocks.size(); ++N) {
+    for (uint32_t Superblock : Superblocks[N])
+      Writer.ran(Superblock, N);
+    Count += Superblocks[N].size();
+  }
+  return Writer.take(Superblocks.size());
+}
+
+static void executionsEncode(benchmark::State &State) {
+  const auto Superblocks = superblocksOf(RecordedRun::get());
+  uint64_t Count = 0;
+  for (auto _ : State)
+    benchmark::DoNotOptimize(encodeExecutions(Superblocks, Count).data());
+  State.SetItemsProcessed(Count);
+}
+BENCHMARK(executionsEncode)->Name("executions-encode-superblock");
+
+/// Each superblock is looked up by itself.
+static void executionsFind(benchmark::State &State) {
+  uint64_t Count = 0, Runs = 0;
+  const ByteWriter Bytes =
+      encodeExecutions(superblocksOf(RecordedRun::get()), Count);
+  const ExecutionRange Range = Check(ExecutionRange::create(Bytes.data()));
+  const uint32_t Superblocks = RecordedRun::get().trace().superblockCount();
+  Count = 0;
+  for (auto _ : State) {
+    for (uint32_t Id = 1; Id < Superblocks; ++Id)
+      Check(Range.visit(Id, [&](const ExecutionRun &) { ++Runs; }));
+    Count += Superblocks - 1;
+  }
+  benchmark::DoNotOptimize(Runs);
+  State.SetItemsProcessed(Count);
+}
+BENCHMARK(executionsFind)->Name("executions-find-superblock");
+
+static ByteWriter encodeActivations(ArrayRef<ActivationRecord> Records) {
+  ActivationsWriter Writer;
+  for (const ActivationRecord &R : Records)
+    Writer.add(R.Parent, R.Call);
+  return Writer.take();
+}
+
+static std::vector<ActivationRecord> activationsOf(const TraceReader &Trace) {
+  std::vector<ActivationRecord> Records;
+  for (uint32_t Number = 1; Number <= Trace.activationCount(); ++Number)
+    Records.push_back(Check(Trace.activation(Number)));
+  return Records;
+}
+
+static void activationsEncode(benchmark::State &State) {
+  const auto Records = activationsOf(RecordedRun::get().trace());
+  for (auto _ : State)
+    benchmark::DoNotOptimize(encodeActivations(Records).data());
+  State.SetItemsProcessed(State.iterations() * Records.size());
+}
+BENCHMARK(activationsEncode)->Name("activations-encode-activation");
+
+static void activationsDecode(benchmark::State &State) {
+  const auto Records = activationsOf(RecordedRun::get().trace());
+  const ByteWriter Bytes = encodeActivations(Records);
+  for (auto _ : State)
+    benchmark::DoNotOptimize(
+        Check(decodeActivations(Bytes.data(), /*First=*/1)).data());
+  State.SetItemsProcessed(State.iterations() * Records.size());
+}
+BENCHMARK(activationsDecode)->Name("activations-decode-activation");
+
+using Stacks = std::shared_ptr<const std::vector<ThreadStacks>>;
+
+static std::vector<Stacks> stacksOf(const RecordedRun &Run) {
+  std::vector<Stacks> Result;
+  for (const Block &B : Run.blocks())
+    Result.push_back(Check(Run.trace().readStacks(B.Number)));
+  return Result;
+}
+
+static void encodeInto(ByteWriter &Out, const Stacks &OfBlock) {
+  Out.clear();
+  for (const ThreadStacks &T : *OfBlock)
+    encodeStacks(Out, T);
+}
+
+static void stacksEncode(benchmark::State &State) {
+  const std::vector<Stacks> Blocks = stacksOf(RecordedRun::get());
+  ByteWriter Out;
+  for (auto _ : State)
+    for (const Stacks &OfBlock : Blocks) {
+      encodeInto(Out, OfBlock);
+      benchmark::DoNotOptimize(Out.data().data());
+    }
+  State.SetItemsProcessed(State.iterations() * Blocks.size());
+}
+BENCHMARK(stacksEncode)->Name("stacks-encode-block");
+
+static void stacksDecode(benchmark::State &State) {
+  const std::vector<Stacks> Blocks = stacksOf(RecordedRun::get());
+  std::vector<ByteWriter> Coded(Blocks.size());
+  for (size_t I = 0; I < Blocks.size(); ++I)
+    encodeInto(Coded[I], Blocks[I]);
+  for (auto _ : State)
+    for (const ByteWriter &Bytes : Coded)
+      benchmark::DoNotOptimize(Check(decodeStacks(Bytes.data())).data());
+  State.SetItemsProcessed(State.iterations() * Blocks.size());
+}
+BENCHMARK(stacksDecode)->Name("stacks-decode-block");
+
+static ByteWriter encodeDirectory(const TraceReader &Trace) {
+  DirectoryWriter Writer;
+  for (const BlockEntry &E : Trace.blocks())
+    Writer.addBlock(E);
+  for (const PageChunkEntry &E : Trace.pageChunks())
+    Writer.addChunk(E);
+  ByteWriter Out;
+  Writer.encode(Out, Trace.instructions(), Trace.executions());
+  return Out;
+}
+
+static uint64_t entries(const TraceReader &Trace) {
+  return Trace.blocks().size() + Trace.pageChunks().size();
+}
+
+static void directoryEncode(benchmark::State &State) {
+  const TraceReader &Trace = RecordedRun::get().trace();
+  for (auto _ : State)
+    benchmark::DoNotOptimize(encodeDirectory(Trace).data());
+  State.SetItemsProcessed(State.iterations() * entries(Trace));
+}
+BENCHMARK(directoryEncode)->Name("directory-encode-entry");
+
+/// What opening a trace costs for each block and page chunk.
+static void directoryDecode(benchmark::State &State) {
+  const TraceReader &Trace = RecordedRun::get().trace();
+  const ByteWriter Bytes = encodeDirectory(Trace);
+  for (auto _ : State)
+    benchmark::DoNotOptimize(
+        Check(decodeDirectory(Bytes.data())).Chunks.data());
+  State.SetItemsProcessed(State.iterations() * entries(Trace));
+}
+BENCHMARK(directoryDecode)->Name("directory-decode-entry");

@@ -50,6 +50,17 @@ struct ReplayFrame {
   FrameNumber Number;
   bool Listed = false; ///< is in the list of written frames
   bool Zeroed = false; ///< became zero as a whole since the last clearDirty
+
+  /// Dirty as bits.
+  void dirtyGranules(uint64_t (&Words)[GranuleWords]) const {
+    for (unsigned W = 0; W < GranuleWords; ++W) {
+      Words[W] = 0;
+      // Eight flags of 0 or 1 at once: the product's top byte is their bits.
+      for (unsigned I = 0; I < 8; ++I)
+        Words[W] |= loadValue<uint64_t>(Dirty + W * 64 + I * 8) *
+                        0x0102040810204080 >> 56 << I * 8;
+    }
+  }
 };
 static_assert(offsetof(ReplayFrame, Dirty) == CH_PAGE_SIZE);
 

@@ -9,7 +9,7 @@ using namespace llvm;
 namespace chronicle {
 
 /// Instructions between checkpoints.
-static constexpr uint64_t CheckpointInterval = 10000;
+static constexpr uint64_t CheckpointInterval = 25000;
 static constexpr size_t MaxIdle = 8;
 
 struct StateCursor::Engine {

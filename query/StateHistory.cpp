@@ -68,11 +68,7 @@ bool BlockHistory::addCheckpoint(size_t After, const BlockReplayer &Replayer,
     Checkpoint::Change C;
     C.Page = Next->data();
     std::memcpy(Next++->data(), Frame->Bytes, PageSize);
-    for (unsigned W = 0; W < GranuleWords; ++W) {
-      C.Granules[W] = 0;
-      for (unsigned I = 0; I < 64; ++I)
-        C.Granules[W] |= uint64_t(Frame->Dirty[W * 64 + I]) << I;
-    }
+    Frame->dirtyGranules(C.Granules);
     C.Zeroed = Frame->Zeroed;
     New->Changes.try_emplace(Frame->Number, std::move(C));
   }

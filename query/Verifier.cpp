@@ -92,14 +92,11 @@ private:
 } // namespace
 
 static unsigned granulesOf(const ReplayFrame &Frame,
-                           uint64_t Granules[GranuleWords]) {
+                           uint64_t (&Granules)[GranuleWords]) {
+  Frame.dirtyGranules(Granules);
   unsigned Count = 0;
-  for (unsigned W = 0; W < GranuleWords; ++W) {
-    Granules[W] = 0;
-    for (unsigned I = 0; I < 64; ++I)
-      Granules[W] |= uint64_t(Frame.Dirty[W * 64 + I]) << I;
-    Count += popcount(Granules[W]);
-  }
+  for (uint64_t Word : Granules)
+    Count += popcount(Word);
   return Count;
 }
 

@@ -67,6 +67,35 @@ void SequenceCoder::code(ArrayRef<uint32_t> Exits, uint32_t Before,
   Hits += Exits.size() - Next;
 }
 
+void SequenceScratch::beginBlock() {
+  Used = 0;
+  if (++Epoch == 0) {
+    std::fill(Table.begin(), Table.end(), Exit());
+    Epoch = 1;
+  }
+}
+
+SequenceScratch::Exit &SequenceScratch::add(Exit &Free, uint32_t Number,
+                                            ArrayRef<uint32_t> First) {
+  if (++Used <= Table.size() / 2) {
+    Free = {uint64_t(Epoch) << 32 | Number,
+            First[Number] == NoSymbol ? 0 : First[Number], NoSymbol};
+    return Free;
+  }
+  std::vector<Exit> Old(4 * Table.size());
+  Old.swap(Table);
+  Shift -= 2;
+  for (const Exit &E : Old)
+    if (E.Key >> 32 == Epoch) {
+      size_t I = slot(uint32_t(E.Key));
+      while (Table[I].Key)
+        I = (I + 1) & (Table.size() - 1);
+      Table[I] = E;
+    }
+  --Used;
+  return find(Number, First);
+}
+
 Error decodeSequence(ArrayRef<uint8_t> Bytes, uint64_t Executions,
                      ArrayRef<uint32_t> First, SequenceScratch &Scratch,
                      std::vector<uint32_t> &Symbols) {
@@ -76,25 +105,14 @@ Error decodeSequence(ArrayRef<uint8_t> Bytes, uint64_t Executions,
     return createStringError("a block with an impossible number of executions");
   Symbols.clear();
   Symbols.reserve(Executions);
-  Scratch.Exits.resize(First.size());
-  if (++Scratch.Epoch == 0) {
-    std::fill(Scratch.Exits.begin(), Scratch.Exits.end(),
-              SequenceScratch::Exit{0, 0, 0});
-    Scratch.Epoch = 1;
-  }
+  Scratch.beginBlock();
 
   ByteReader R(Bytes);
   uint32_t Previous = NoSymbol;
-  SequenceScratch::Exit Begin = {0, NoSymbol, Scratch.Epoch};
+  SequenceScratch::Exit Begin = {0, 0, NoSymbol};
   // What is known of the exit that was taken last.
   auto Known = [&]() -> SequenceScratch::Exit & {
-    if (Previous == NoSymbol)
-      return Begin;
-    SequenceScratch::Exit &E = Scratch.Exits[Previous];
-    if (E.Epoch != Scratch.Epoch)
-      E = {First[Previous] == NoSymbol ? 0 : First[Previous], NoSymbol,
-           Scratch.Epoch};
-    return E;
+    return Previous == NoSymbol ? Begin : Scratch.find(Previous, First);
   };
   auto Take = [&](uint64_t Symbol) {
     if (Symbol >= First.size() || Symbols.size() == Executions)

@@ -99,13 +99,41 @@ private:
   std::vector<std::pair<uint32_t, uint32_t>> NewSuccessors;
 };
 
-/// Memory that decoding one block after the other can share.
-struct SequenceScratch {
+/// What decoding a block knows of the exits it has seen, in memory that one
+/// block after the other can share. A hash table: a block has a few thousand of
+/// the run's hundreds of thousands of exits, and a table of all would cost a
+/// page of memory for every few of them.
+class SequenceScratch {
+public:
   struct Exit {
-    uint32_t Last, Other, Epoch;
+    uint64_t Key;
+    uint32_t Last, Other; ///< successors
   };
-  std::vector<Exit> Exits;
+  SequenceScratch() : Table(1 << 11) {}
+  void beginBlock();
+  /// The entry of an exit; when it is met for the first time in this block, its
+  /// last successor is the first one ever, or symbol 0. Valid until the next
+  /// call.
+  Exit &find(uint32_t Number, llvm::ArrayRef<uint32_t> First) {
+    const uint64_t Key = uint64_t(Epoch) << 32 | Number;
+    for (size_t I = slot(Number);; I = (I + 1) & (Table.size() - 1)) {
+      Exit &E = Table[I];
+      if (LLVM_LIKELY(E.Key == Key))
+        return E;
+      if (E.Key >> 32 != Epoch)
+        return add(E, Number, First);
+    }
+  }
+
+private:
+  size_t slot(uint32_t Number) const {
+    return (Number * 0x9e3779b1u) >> Shift;
+  }
+  Exit &add(Exit &Free, uint32_t Number, llvm::ArrayRef<uint32_t> First);
+  std::vector<Exit> Table; ///< a power of two; of other epochs: free
+  unsigned Shift = 32 - 11;
   uint32_t Epoch = 0;
+  size_t Used = 0;
 };
 
 /// \p First has the first successor of each exit number, or NoSymbol.

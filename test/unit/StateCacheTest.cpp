@@ -101,19 +101,19 @@ TEST_F(StateCacheTest, MakesCheckpointsAndUsesThem) {
     ASSERT_TRUE(bool(Cache.in(2, ~Timestamp(0))));
   }
   EXPECT_TRUE((*History)->complete());
-  // One every 10,000 of 60,000 instructions; the end of the block is the last.
-  ASSERT_EQ((*History)->checkpoints(), 7u);
-  for (size_t I = 0; I < 7; ++I) {
+  // One every 25,000 of 60,000 instructions; the end of the block is the last.
+  ASSERT_EQ((*History)->checkpoints(), 4u);
+  for (size_t I = 0; I < 4; ++I) {
     auto C = Cache.atCheckpoint(*History, I);
     ASSERT_TRUE(bool(C)) << toString(C.takeError());
     EXPECT_EQ(C->time(), (*History)->checkpoint(I).Position.Time);
-    ASSERT_FALSE(bool(C->runTo(C->time() + (I < 6 ? 100 : 0))));
-    if (I < 6) {
+    ASSERT_FALSE(bool(C->runTo(C->time() + (I < 3 ? 100 : 0))));
+    if (I < 3) {
       EXPECT_EQ(wrongIn(*C, C->time()), "") << I;
     }
   }
   EXPECT_EQ((*History)->checkpointBefore((*History)->block().First), 0u);
-  EXPECT_EQ((*History)->checkpointBefore((*History)->endTime()), 6u);
+  EXPECT_EQ((*History)->checkpointBefore((*History)->endTime()), 3u);
 }
 
 TEST_F(StateCacheTest, KeepsToItsBudget) {

@@ -18,7 +18,7 @@
 namespace chronicle {
 
 /// Bump on any change of the file's bytes that an older reader would get wrong.
-constexpr uint32_t FormatVersion = 8;
+constexpr uint32_t FormatVersion = 9;
 
 constexpr char FileMagic[9] = "CHRONDB\n";
 constexpr char FooterMagic[9] = "CHRONEND";
@@ -75,8 +75,16 @@ enum : uint8_t {
   ExecutionIndexSection
 };
 
-/// Kinds of page deltas.
-enum : uint8_t { GranulesDelta = 0, ZeroDelta = 1, ImageDelta = 2 };
+/// Kinds of page deltas. Few granules have theirs in the kind: FewGranules,
+/// FewUpperHalf if the first is in the page's upper half, and their number.
+enum : uint8_t {
+  GranulesDelta = 0,
+  ZeroDelta = 1,
+  ImageDelta = 2,
+  FewGranules = 0x80,
+  FewUpperHalf = 0x40,
+  MaxFewGranules = 0x3f
+};
 
 } // namespace chronicle
 

@@ -65,13 +65,40 @@ void PageChunkWriter::addZero(BlockNumber Block) {
   std::fill(Summary, Summary + GranuleWords, ~uint64_t(0));
 }
 
+/// Few granules as a list of places, which is shorter than words of bits: the
+/// kind of the delta, or 0 if they are too many, or too far apart.
+static uint8_t listGranules(const uint64_t Granules[GranuleWords],
+                            unsigned Count, uint8_t *Places) {
+  if (Count == 0 || Count > MaxFewGranules)
+    return 0;
+  uint8_t Kind = uint8_t(FewGranules | Count);
+  unsigned Next = 0; // what a place of 0 would be
+  bool Apart = false;
+  forEachGranule(Granules, [&](unsigned G) {
+    if (Next == 0 && G >= 256) {
+      Kind |= FewUpperHalf;
+      Next = 256;
+    }
+    Apart |= G - Next > 255;
+    *Places++ = uint8_t(G - Next);
+    Next = G + 1;
+  });
+  return Apart ? 0 : Kind;
+}
+
 void PageChunkWriter::addGranules(BlockNumber Block, const Written &W) {
-  startDelta(Block, GranulesDelta);
-  encodeGranules(Body, W.Granules);
   unsigned Count = 0;
   for (unsigned I = 0; I < GranuleWords; ++I) {
     Summary[I] |= W.Granules[I];
     Count += popcount(W.Granules[I]);
+  }
+  uint8_t Places[MaxFewGranules];
+  if (uint8_t Few = listGranules(W.Granules, Count, Places)) {
+    startDelta(Block, Few);
+    Body.bytes(Places, Count);
+  } else {
+    startDelta(Block, GranulesDelta);
+    encodeGranules(Body, W.Granules);
   }
   // Masks and bytes apart: each is more like its neighbours then.
   size_t Start = Body.size();
@@ -106,6 +133,21 @@ PageChunkReader::PageChunkReader(ByteReader &R) : R(R) {
     R.fail();
 }
 
+/// The opposite of listGranules(). False: a place beyond the page.
+static bool decodePlaces(uint8_t Kind, ArrayRef<uint8_t> Places,
+                         uint64_t Granules[GranuleWords]) {
+  std::fill(Granules, Granules + GranuleWords, 0);
+  unsigned Next = Kind & FewUpperHalf ? 256 : 0;
+  for (uint8_t Place : Places) {
+    const unsigned G = Next + Place;
+    if (G >= GranulesPerPage)
+      return false;
+    Granules[G / 64] |= uint64_t(1) << G % 64;
+    Next = G + 1;
+  }
+  return true;
+}
+
 bool PageChunkReader::next(PageDelta &D) {
   if (!Left || R.failed())
     return false;
@@ -113,9 +155,15 @@ bool PageChunkReader::next(PageDelta &D) {
   D.Block = Block += R.v();
   D.Kind = R.u8();
   D.Masks = D.Bytes = {};
+  const uint8_t Few = D.Kind & FewGranules ? D.Kind : 0;
+  if (Few)
+    D.Kind = GranulesDelta;
   switch (D.Kind) {
   case GranulesDelta: {
-    decodeGranules(R, D.Granules);
+    if (!Few)
+      decodeGranules(R, D.Granules);
+    else if (!decodePlaces(Few, R.bytes(Few & MaxFewGranules), D.Granules))
+      R.fail();
     unsigned Granules = 0, Changed = 0;
     for (uint64_t Word : D.Granules)
       Granules += popcount(Word);
@@ -207,6 +255,34 @@ static const uint8_t *applyGranules(const uint8_t *P, const uint8_t *End,
   return putGranules<false>(Words, WordBits, P, P + Count, End, Page);
 }
 
+/// The same for few granules, which most deltas are: P is behind the kind.
+static const uint8_t *applyFew(uint8_t Kind, const uint8_t *P,
+                               const uint8_t *End, uint8_t *Page) {
+  const size_t Count = Kind & MaxFewGranules;
+  if (size_t(End - P) < 2 * Count)
+    return nullptr;
+  const uint8_t *Mask = P + Count, *In = Mask + Count;
+  const bool Spread = size_t(End - In) >= Count * GranuleSize;
+  uint8_t *const PageEnd = Page + PageSize;
+  uint8_t *To = Page + (Kind & FewUpperHalf ? PageSize / 2 : 0);
+  for (const uint8_t *const Places = Mask; P != Places; ++P, ++Mask) {
+    To += *P * GranuleSize;
+    if (LLVM_UNLIKELY(To >= PageEnd))
+      return nullptr;
+    const unsigned Bytes = popcount(*Mask);
+    if (LLVM_LIKELY(Spread)) {
+      spreadBytes(In, *Mask, To);
+    } else {
+      if (size_t(End - In) < Bytes)
+        return nullptr;
+      putBytes(In, *Mask, To);
+    }
+    In += Bytes;
+    To += GranuleSize;
+  }
+  return In;
+}
+
 bool continuesChunk(ArrayRef<uint8_t> Raw) {
   ByteReader R(Raw);
   return PageChunkReader(R).base() == ContinuesBase && !R.failed();
@@ -215,6 +291,12 @@ bool continuesChunk(ArrayRef<uint8_t> Raw) {
 Error readPage(ArrayRef<uint8_t> Raw, BlockNumber N, uint8_t *Page) {
   ByteReader R(Raw);
   PageChunkReader Chunk(R);
+  auto Applied = [&](const uint8_t *Next) {
+    if (Next)
+      R = ByteReader({Next, Raw.end()});
+    else
+      R.fail();
+  };
   if (!Chunk.image().empty())
     std::memcpy(Page, Chunk.image().data(), PageSize);
   else if (Chunk.base() == ZeroBase)
@@ -224,15 +306,15 @@ Error readPage(ArrayRef<uint8_t> Raw, BlockNumber N, uint8_t *Page) {
     Block += R.v();
     if (Block >= N)
       break;
-    switch (R.u8()) {
-    case GranulesDelta: {
-      const ArrayRef<uint8_t> Rest = R.rest();
-      if (const uint8_t *Next = applyGranules(Rest.begin(), Rest.end(), Page))
-        R = ByteReader({Next, Rest.end()});
-      else
-        R.fail();
-      break;
+    const uint8_t Kind = R.u8();
+    if (LLVM_LIKELY(Kind & FewGranules)) {
+      Applied(applyFew(Kind, R.rest().data(), Raw.end(), Page));
+      continue;
     }
+    switch (Kind) {
+    case GranulesDelta:
+      Applied(applyGranules(R.rest().data(), Raw.end(), Page));
+      break;
     case ZeroDelta:
       std::memset(Page, 0, PageSize);
       break;

@@ -8,7 +8,10 @@
 ///   delta := blocks-since-the-previous-delta:v kind:u8 bytes
 ///
 /// Deltas: 0 granules (words:u8, a u64 for each bit set in words, a mask:u8 for
-/// each granule, the bytes that the masks have), 1 zero, 2 image.
+/// each granule, the bytes that the masks have), 1 zero, 2 image, from 128
+/// granules again, if they are few: their number in the low six bits, the top
+/// bit of the first one's index in the next, its other bits as place:u8, the
+/// distance minus 1 of each other one to the one before, masks, bytes.
 
 #ifndef CHRONICLE_TRACE_FORMAT_PAGECHUNKFORMAT_H
 #define CHRONICLE_TRACE_FORMAT_PAGECHUNKFORMAT_H

@@ -518,7 +518,7 @@ TEST_F(IndexerTest, FullDiskForPrograms) {
 }
 
 TEST_F(IndexerTest, FullDisk) {
-  SmallDisk Disk(600 << 10);
+  SmallDisk Disk(500 << 10);
   RingBuilder Ring;
   RandomRun Run(11, Ring);
   start(Ring, 3, Codec::None);
@@ -536,7 +536,7 @@ TEST_F(IndexerTest, FullDisk) {
   EXPECT_FALSE(T->rebuilt());
   EXPECT_NE(T->truncated().find("the trace ends at instruction"),
             StringRef::npos);
-  EXPECT_LE(T->fileSize(), 600u << 10);
+  EXPECT_LE(T->fileSize(), 500u << 10);
   compare(*T, ArrayRef(Run.Blocks).take_front(S.Blocks));
 }
 

@@ -141,7 +141,7 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
   ByteVector Expected{
-      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 8, 0, 0, 0, CH_STREAM_VERSION,
+      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 9, 0, 0, 0, CH_STREAM_VERSION,
       0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
@@ -163,11 +163,12 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
 TEST(Piece, OtherVersionsAreNamed) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
-  H[8] = 9;
-  EXPECT_EQ(toString(checkFileHeader(H, "a.db")),
-            "'a.db' was written in trace format 9; this Chronicle reads format "
-            "8: open it "
-            "with the Chronicle that recorded it, or record again");
+  H[8] = 10;
+  EXPECT_EQ(
+      toString(checkFileHeader(H, "a.db")),
+      "'a.db' was written in trace format 10; this Chronicle reads format "
+      "9: open it "
+      "with the Chronicle that recorded it, or record again");
   encodeFileHeader(H);
   H[12] = 200;
   EXPECT_NE(toString(checkFileHeader(H, "a.db")).find("version 200"),
@@ -346,23 +347,29 @@ TEST(PageChunk, Bytes) {
   C.addGranules(9, {Page, Last, Masks});
   Masks[GranulesPerPage - 1] = 0;
   C.addGranules(10, {Page, Last, Masks});
+  uint64_t Apart[GranuleWords] = {1, 0, 0, 0, 0, 0, 0, uint64_t(1) << 63};
+  Masks[0] = 1;
+  Masks[GranulesPerPage - 1] = 0x80;
+  C.addGranules(11, {Page, Apart, Masks});
   ByteWriter Out;
   C.encode(Out);
   ByteVector Expected{
-      7,    0,    4,                                   // block, base, deltas
-      0,    0,    1,    3, 0, 0, 0, 0, 0, 0, 0,        // granules 0 and 1
-      0xff, 0x81, 1,    2, 3, 4, 5, 6, 7, 8, 9,    16, //
-      2,    1,                                         // zero, two blocks on
-      0,    0,    0x80, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x80,
-      0xee,                                            // the last granule
-      1,    0,    0x80, 0, 0, 0, 0, 0, 0, 0, 0x80, 0}; // and again
+      7,    0,    5,       // block, base, deltas
+      0,    0x82, 0,    0, // granules 0 and 1
+      0xff, 0x81, 1,    2,    3,    4, 5, 6,    7,    8,    9, 16,
+      2,    1,                               // zero, two blocks on
+      0,    0xc1, 0xff, 0x80, 0xee,          // the last granule
+      1,    0xc1, 0xff, 0,                   // and again
+      1,    0,    0x81,                      // the first and the last:
+      1,    0,    0,    0,    0,    0, 0, 0, // too far apart for a list
+      0,    0,    0,    0,    0,    0, 0, 0x80, 0x01, 0x80, 1, 0xee};
   EXPECT_EQ(bytes(Out.data()), Expected);
-  EXPECT_EQ(C.last(), 10u);
+  EXPECT_EQ(C.last(), 11u);
 
   auto D = decodePageChunk(0x300, Out.data());
   ASSERT_TRUE(bool(D));
   EXPECT_EQ(D->Frame, 0x300u);
-  ASSERT_EQ(D->Deltas.size(), 4u);
+  ASSERT_EQ(D->Deltas.size(), 5u);
   EXPECT_EQ(D->Deltas[0].Block, 7u);
   EXPECT_EQ(D->Deltas[2].Block, 9u);
   uint8_t Built[PageSize];
@@ -378,6 +385,9 @@ TEST(PageChunk, Bytes) {
   EXPECT_EQ(Built[4095], 0xee);
   applyDelta(D->Deltas[3], Built);
   EXPECT_EQ(Built[4095], 0xee);
+  EXPECT_EQ(Built[0], 0);
+  applyDelta(D->Deltas[4], Built);
+  EXPECT_EQ(Built[0], 1);
 }
 
 TEST(PageChunk, ReadPageIsWhatTheDeltasGive) {
@@ -387,10 +397,14 @@ TEST(PageChunk, ReadPageIsWhatTheDeltasGive) {
     uint8_t Page[PageSize];
     for (uint8_t &B : Page)
       B = uint8_t(Random());
+    std::vector<std::pair<std::vector<uint64_t>, std::vector<uint8_t>>> Told;
     for (BlockNumber N = 10; N < 30; N += 1 + Random() % 3) {
       uint64_t Granules[GranuleWords] = {};
       uint8_t Masks[GranulesPerPage] = {};
-      for (unsigned I = Random() % (Round % 2 ? 5 : 300); I; --I) {
+      for (unsigned I = Random() % (Round % 4 == 1 ? 80
+                                    : Round % 2    ? 5
+                                                   : 300);
+           I; --I) {
         const unsigned G = Random() % GranulesPerPage;
         Granules[G / 64] |= uint64_t(1) << G % 64;
         Masks[G] = Random() % 3 ? uint8_t(Random()) : 0xff;
@@ -404,11 +418,27 @@ TEST(PageChunk, ReadPageIsWhatTheDeltasGive) {
       if (N > 10 && Random() % 8 == 0)
         C.addZero(N);
       C.addGranules(N, Written);
+      Told.emplace_back(std::vector(Granules, Granules + GranuleWords),
+                        std::vector<uint8_t>());
+      for (unsigned G = 0; G < GranulesPerPage; ++G)
+        if (Granules[G / 64] >> G % 64 & 1)
+          Told.back().second.push_back(Masks[G]);
     }
     ByteWriter Out;
     C.encode(Out);
     Expected<PageChunk> D = decodePageChunk(3, Out.data());
     ASSERT_TRUE(bool(D));
+    auto NextTold = Told.begin();
+    for (const PageDelta &Delta : D->Deltas) {
+      if (Delta.Kind != GranulesDelta)
+        continue;
+      ASSERT_NE(NextTold, Told.end());
+      ASSERT_EQ(std::vector(Delta.Granules, Delta.Granules + GranuleWords),
+                NextTold->first);
+      ASSERT_EQ(Delta.Masks.vec(), NextTold->second);
+      ++NextTold;
+    }
+    ASSERT_EQ(NextTold, Told.end());
     uint8_t Slow[PageSize] = {}, Fast[PageSize];
     if (!D->Image.empty())
       std::memcpy(Slow, D->Image.data(), PageSize);

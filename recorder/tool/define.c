@@ -11,7 +11,8 @@ static IRTypeEnv *types;
 
 /* VEX temp to ours, which are numbered as they are defined. */
 static UInt *temps;
-static UInt temps_size, temps_used;
+static Int temps_size;
+static UInt temps_used;
 
 static void byte(UInt value) {
   tl_assert(used < CODE_BYTES);
@@ -148,12 +149,7 @@ void define_begin(IRSB *in, Addr address) {
   base = address;
   types = in->tyenv;
   temps_used = 0;
-  if (temps_size < types->types_used) {
-    if (temps)
-      VG_(free)(temps);
-    temps_size = types->types_used * 2;
-    temps = VG_(malloc)("chronicle.temps", temps_size * sizeof *temps);
-  }
+  temps = table(temps, &temps_size, types->types_used, sizeof *temps);
   VG_(memset)(temps, 0, types->types_used * sizeof *temps);
 }
 

@@ -4,14 +4,14 @@
  *
  * The fast path, per execution: charge the block's budget (a compare never
  * taken), take a run word from the cursor and write the number of the first exit,
- * then that of the next after each side exit passed, and two marks for each store
- * of the program (marks.c). Superblocks with something to log take slots as well.
+ * then that of the next after each side exit passed, and marks for the stores of
+ * the program (stores.c). Superblocks with something to log take slots as well.
  * No call, no branch of our own. Everything that is known at translation time
  * goes into the definition.
  *
- * Registers must be exact wherever the program can fault, so Valgrind is asked
- * for all PUTs (main.c), and those that nobody can see or that change nothing are
- * dropped here.
+ * A run word is written as eight bytes, because VEX's back end makes one
+ * instruction of a constant of eight, and two of one of four. The word behind it
+ * becomes 0, which it is anyway until somebody takes it.
  */
 #include "tool.h"
 
@@ -22,31 +22,40 @@ static IRExpr *slots;    /* address of its first slot */
 static UInt slot_bytes;  /* slots used so far, in bytes */
 static Int take_slots;   /* the statement that takes them from the cursor */
 
+void *table(void *old, Int *size, Int needed, SizeT each) {
+  if (*size >= needed)
+    return old;
+  if (old)
+    VG_(free)(old);
+  *size = needed * 2;
+  return VG_(malloc)("chronicle.table", *size * each);
+}
+
 /* ---- IR by the word ---- */
 
-static void emit(IRStmt *s) { addStmtToIRSB(out, s); }
+void emit(IRStmt *s) { addStmtToIRSB(out, s); }
 
-static IRExpr *assign(IRType type, IRExpr *e) {
+IRExpr *assign(IRType type, IRExpr *e) {
   IRTemp t = newIRTemp(out->tyenv, type);
   emit(IRStmt_WrTmp(t, e));
   return IRExpr_RdTmp(t);
 }
 
-static IRExpr *u64(ULong v) { return IRExpr_Const(IRConst_U64(v)); }
-static IRExpr *u8(UInt v) { return IRExpr_Const(IRConst_U8(v)); }
+IRExpr *u8(UInt v) { return IRExpr_Const(IRConst_U8(v)); }
+IRExpr *u64(ULong v) { return IRExpr_Const(IRConst_U64(v)); }
 
-static IRExpr *plus(IRExpr *address, ULong offset) {
+IRExpr *plus(IRExpr *address, ULong offset) {
   return offset ? assign(Ity_I64, IRExpr_Binop(Iop_Add64, address, u64(offset)))
                 : address;
 }
 
-static IRExpr *get(UInt field) {
+IRExpr *get_cursor(UInt field) {
   return assign(Ity_I64, IRExpr_Get(CURSOR_OFFSET + field, Ity_I64));
 }
 
 static IRType type_of(IRExpr *e) { return typeOfIRExpr(out->tyenv, e); }
 
-static UInt size_of(IRType type) {
+UInt size_of(IRType type) {
   return type == Ity_I1 ? 1 : sizeofIRType(type);
 }
 
@@ -56,8 +65,7 @@ static void log_at(UInt offset, IRExpr *value) {
   emit(IRStmt_Store(Iend_LE, plus(slots, offset), value));
 }
 
-/* The address, or another one if a guard (NULL: none) is false. */
-static IRExpr *guarded(IRExpr *guard, IRExpr *address, ULong otherwise) {
+IRExpr *guarded(IRExpr *guard, IRExpr *address, ULong otherwise) {
   if (!guard || (guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1))
     return address;
   return assign(Ity_I64, IRExpr_ITE(guard, address, u64(otherwise)));
@@ -74,44 +82,16 @@ static void log_access(IRExpr *guard, IRExpr *address, IRExpr *value) {
   slot_bytes += CH_ACCESS_SLOTS(size_of(type_of(value))) * CH_SLOT_SIZE;
 }
 
-/* Marks what was just stored, and the stretch where it begins. The selector of
-   VEX's back end makes one instruction of a store to a + (b << 3): hence
-   marks_scaled(). */
-static void mark(IRExpr *guard, IRExpr *address, UInt size) {
-  /* Nothing is at 0, so a mark there is never looked at. */
-  address = guarded(guard, address, 0);
-  IRExpr *marks = get(offsetof(Cursor, marks));
-  for (UInt at = 0; at < size; at += 8) {
-    IRExpr *there = assign(
-        Ity_I64, IRExpr_Binop(Iop_Add64, address,
-                              assign(Ity_I64, IRExpr_Binop(Iop_Shl64, marks,
-                                                           u8(3)))));
-    IRConst *ones = size >= 8   ? IRConst_U64(~0ull)
-                    : size == 4 ? IRConst_U32(~0u)
-                    : size == 2 ? IRConst_U16(0xffff)
-                                : IRConst_U8(0xff);
-    emit(IRStmt_Store(Iend_LE, plus(there, at), IRExpr_Const(ones)));
-  }
-  IRExpr *stretches = get(offsetof(Cursor, stretch_marks));
-  IRExpr *stretch = assign(Ity_I64, IRExpr_Binop(Iop_Shr64, address,
-                                                 u8(MARKS_STRETCH_SHIFT)));
-  IRExpr *there = assign(
-      Ity_I64,
-      IRExpr_Binop(Iop_Add64, stretch,
-                   assign(Ity_I64,
-                          IRExpr_Binop(Iop_Shl64, stretches, u8(3)))));
-  emit(IRStmt_Store(Iend_LE, there,
-                    assign(Ity_I8, IRExpr_Unop(Iop_64to8, stretches))));
-}
-
 static Bool marks_stores(void) { return marking && !logging_loads; }
 
 /* A store that happened if the guard says so. */
 static void do_stored(IRExpr *guard, IRExpr *address, IRExpr *value) {
-  if (marks_stores())
-    mark(guard, address, size_of(type_of(value)));
-  else
+  if (!marks_stores())
     log_access(guard, address, value);
+  else if (guard)
+    mark_guarded_store(guard, address, size_of(type_of(value)));
+  else
+    mark_store(address);
 }
 
 static void log_value(IRExpr *value) {
@@ -139,34 +119,6 @@ static void opaque(IRTemp temp, UInt reason) {
   log_value(IRExpr_RdTmp(temp));
 }
 
-/* ---- PUTs that change nothing ---- */
-
-/* What the words of the state are known to hold: constants, of which the flags'
-   thunk has the same ones again and again. */
-#define KNOWN_WORDS (CH_GUEST_STATE_SIZE / 8)
-static IRConst *known[KNOWN_WORDS];
-
-static void forget(Int offset, Int size) {
-  for (Int w = offset / 8; w <= (offset + size - 1) / 8 && w < KNOWN_WORDS; w++)
-    known[w] = NULL;
-}
-
-static void forget_all(void) { forget(0, CH_GUEST_STATE_SIZE); }
-
-/* True if the word holds that constant already. Keeps account of it. */
-static Bool put_again(IRStmt *s) {
-  Int offset = s->Ist.Put.offset;
-  IRExpr *data = s->Ist.Put.data;
-  IRType type = typeOfIRExpr(in->tyenv, data);
-  if (type != Ity_I64 || offset % 8 || data->tag != Iex_Const) {
-    forget(offset, size_of(type));
-    return False;
-  }
-  IRConst *before = known[offset / 8];
-  known[offset / 8] = data->Iex.Const.con;
-  return before && before->Ico.U64 == data->Iex.Const.con->Ico.U64;
-}
-
 /* ---- statements ---- */
 
 static void do_operation(IRTemp temp, IROp op, IRExpr **operands, Int count) {
@@ -176,11 +128,21 @@ static void do_operation(IRTemp temp, IROp op, IRExpr **operands, Int count) {
     opaque(temp, define_op_reason(op));
 }
 
-static void do_assignment(IRStmt *s) {
+/* Uses a value, so that VEX does not drop what may fault. */
+static void keep(IRTemp temp) {
+  IRExpr *value = IRExpr_RdTmp(temp);
+  if (type_of(value) == Ity_I128)
+    value = assign(Ity_I64, IRExpr_Unop(Iop_128to64, value));
+  emit(IRStmt_Put(UNUSED_OFFSET, value));
+}
+
+static void do_assignment(IRStmt *s, Bool unused) {
   IRTemp temp = s->Ist.WrTmp.tmp;
   IRExpr *e = s->Ist.WrTmp.data;
   IRType type = typeOfIRTemp(in->tyenv, temp);
   emit(s);
+  if (unused)
+    keep(temp);
   stack_follow_assignment(temp, e);
   switch (e->tag) {
   case Iex_Get:
@@ -295,7 +257,7 @@ static void do_cas(IRStmt *s) {
   if (logging_loads)
     log_pair(NULL, cas->addr, old_low, old_high);
   if (marks_stores())
-    mark(swapped, cas->addr, 2 * size_of(type));
+    mark_guarded_store(swapped, cas->addr, 2 * size_of(type));
   else
     log_pair(swapped, cas->addr, cas->dataLo, cas->dataHi);
 }
@@ -304,7 +266,7 @@ static void do_cas(IRStmt *s) {
 static void do_dirty(IRStmt *s) {
   IRDirty *d = s->Ist.Dirty.details;
   emit(s);
-  forget_all();
+  puts_forget();
   if (d->tmp != IRTemp_INVALID)
     opaque(d->tmp, CH_REASON_HELPER);
   for (Int f = 0; f < d->nFxState; f++) {
@@ -353,87 +315,6 @@ static void do_stack_put(IRStmt *s) {
                 : assign(Ity_I64, IRExpr_Get(CH_OFFSET_RSP, Ity_I64)));
 }
 
-/* ---- dead PUTs ---- */
-
-static UChar *dead;
-static Int dead_size;
-
-static Bool can_fault(IRStmt *s) {
-  switch (s->tag) {
-  case Ist_Store:
-  case Ist_StoreG:
-  case Ist_LoadG:
-  case Ist_CAS:
-    return True;
-  case Ist_WrTmp: {
-    IRExpr *e = s->Ist.WrTmp.data;
-    if (e->tag == Iex_Load)
-      return True;
-    if (e->tag == Iex_Binop)
-      switch (e->Iex.Binop.op) {
-      case Iop_DivModU64to32:
-      case Iop_DivModS64to32:
-      case Iop_DivModU128to64:
-      case Iop_DivModS128to64:
-      case Iop_DivModS64to64:
-      case Iop_DivModU64to64:
-      case Iop_DivModU32to32:
-      case Iop_DivModS32to32:
-      case Iop_DivU32:
-      case Iop_DivS32:
-      case Iop_DivU64:
-      case Iop_DivS64:
-        return True;
-      default:
-        return False;
-      }
-    return False;
-  }
-  default:
-    return False;
-  }
-}
-
-/* A PUT is dead if the same bytes are PUT again before anything can look: a GET
-   of them, an exit, a helper, or a fault, where a signal handler or the end of
-   the program sees all registers. The instruction pointer is not for an exit to
-   see: one that is taken sets it. One pass from the end. */
-static void find_dead_puts(void) {
-  static UChar overwritten[CH_GUEST_STATE_SIZE + 64];
-  VG_(memset)(overwritten, 0, sizeof overwritten);
-  /* The end of the superblock sets the instruction pointer. */
-  VG_(memset)(overwritten + CH_OFFSET_RIP, 1, 8);
-  if (dead_size < in->stmts_used) {
-    if (dead)
-      VG_(free)(dead);
-    dead_size = in->stmts_used * 2;
-    dead = VG_(malloc)("chronicle.dead", dead_size);
-  }
-  for (Int i = in->stmts_used - 1; i >= 0; i--) {
-    IRStmt *s = in->stmts[i];
-    dead[i] = 0;
-    if (s->tag == Ist_Put) {
-      Int offset = s->Ist.Put.offset;
-      Int size = size_of(typeOfIRExpr(in->tyenv, s->Ist.Put.data));
-      /* A part of RSP: do_stack_put() reads the whole. */
-      dead[i] = offset + size <= CH_OFFSET_RSP || offset >= CH_OFFSET_RSP + 8 ||
-                size == 8;
-      for (Int k = 0; k < size; k++)
-        dead[i] &= overwritten[offset + k];
-      VG_(memset)(overwritten + offset, 1, size);
-    } else if (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_Get) {
-      IRExpr *e = s->Ist.WrTmp.data;
-      VG_(memset)(overwritten + e->Iex.Get.offset, 0, size_of(e->Iex.Get.ty));
-    } else if (s->tag == Ist_Exit) {
-      UChar rip = overwritten[CH_OFFSET_RIP];
-      VG_(memset)(overwritten, 0, sizeof overwritten);
-      VG_(memset)(overwritten + CH_OFFSET_RIP, rip, 8);
-    } else if (s->tag == Ist_PutI || s->tag == Ist_Dirty || can_fault(s) ||
-               (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_GetI))
-      VG_(memset)(overwritten, 0, sizeof overwritten);
-  }
-}
-
 /* ---- the superblock ---- */
 
 /* Takes a run word and slots from the cursor. The constants are filled in by
@@ -444,7 +325,7 @@ static void allocate(IRConst *weight, IRConst *slots_size, IRConst *word) {
   UInt budget_at = CURSOR_OFFSET + offsetof(Cursor, budget);
   IRExpr *left = assign(
       Ity_I64,
-      IRExpr_Binop(Iop_Sub64, get(offsetof(Cursor, budget)),
+      IRExpr_Binop(Iop_Sub64, get_cursor(offsetof(Cursor, budget)),
                    IRExpr_Const(weight)));
   emit(IRStmt_Put(budget_at, left));
   /* Without arguments: VEX computes them even if there is no call. */
@@ -464,9 +345,9 @@ static void allocate(IRConst *weight, IRConst *slots_size, IRConst *word) {
   full->fxState[1].size = sizeof(Cursor);
   emit(IRStmt_Dirty(full));
 
-  run_word = get(offsetof(Cursor, run));
+  run_word = get_cursor(offsetof(Cursor, run));
   emit(IRStmt_Put(run_at, plus(run_word, 4)));
-  slots = get(offsetof(Cursor, store));
+  slots = get_cursor(offsetof(Cursor, store));
   take_slots = out->stmts_used + 1;
   emit(IRStmt_Put(store_at,
                   assign(Ity_I64, IRExpr_Binop(Iop_Add64, slots,
@@ -489,8 +370,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
                  IRType host_word) {
   in = original;
   out = deepCopyIRSBExceptStmts(in);
-  find_dead_puts();
-  forget_all();
+  puts_begin(in);
+  stores_begin(in);
 
   /* Valgrind's check that the code has not changed comes before the first
      instruction; if it fails the superblock was not entered. */
@@ -502,7 +383,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
 
   IRConst *weight = IRConst_U64(0), *slots_size = IRConst_U64(0);
   IRConst *passed[CH_MAX_ORDINAL]; /* the run word after so many exits */
-  passed[0] = IRConst_U32(0);
+  passed[0] = IRConst_U64(0);
   slot_bytes = 0;
   UInt instructions = 0, exits = 0, length = 0;
   Addr instruction = in->stmts[i]->Ist.IMark.addr;
@@ -533,19 +414,19 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
       if (!is_plain_rip(s, instruction, length))
         define_put(s->Ist.Put.offset, typeOfIRExpr(in->tyenv, s->Ist.Put.data),
                    s->Ist.Put.data);
-      if (!dead[i] && !put_again(s))
+      if (put_is_needed(i))
         emit(s);
       do_stack_put(s);
       break;
     case Ist_PutI: {
       IRPutI *p = s->Ist.PutI.details;
       define_put_indexed(p->descr, p->ix, p->bias, p->data);
-      forget_all();
+      puts_forget();
       emit(s);
       break;
     }
     case Ist_WrTmp:
-      do_assignment(s);
+      do_assignment(s, value_is_unused(i));
       break;
     case Ist_Store: {
       IRExpr *data = s->Ist.Store.data;
@@ -578,7 +459,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
       define_exit(s->Ist.Exit.guard, s->Ist.Exit.dst, s->Ist.Exit.jk,
                   stack_now());
       emit(s);
-      passed[exits] = IRConst_U32(0);
+      passed[exits] = IRConst_U64(0);
       emit(IRStmt_Store(Iend_LE, run_word, IRExpr_Const(passed[exits])));
       break;
     default:
@@ -598,6 +479,6 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
     out->stmts[take_slots] = IRStmt_NoOp();
   UInt first_exit = define_end(instructions, exits, slot_count);
   for (UInt k = 0; k <= exits; k++)
-    passed[k]->Ico.U32 = first_exit + k;
+    passed[k]->Ico.U64 = first_exit + k;
   return out;
 }

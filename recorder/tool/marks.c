@@ -9,8 +9,8 @@
  * granules marked since the last time are told with the bytes they hold by then.
  *
  * A store is marked after it happened, so an address that faults is never
- * marked. One that begins in a stretch reaches at most STRADDLE bytes into the
- * next.
+ * marked. A mark of a stretch vouches for the MARKS_REACH bytes from where it was
+ * set, which may be in the next.
  *
  * Costs: as much memory again as the program writes to; telling looks at every
  * stretch that was written, and at a 512th of all writable memory.
@@ -26,15 +26,17 @@
 /* Where the maps are, and what they cover. Programs end up above that only if they
    ask for it. */
 #define CLIENT_END 0x100000000000ull
-#define MARKS 0x200000000000ull
-#define STRETCH_MARKS 0x300000000008ull
+#define MARKS 0x200040404040ull
+#define STRETCH_MARKS 0x310000000008ull
+CH_STATIC_ASSERT((MARKS / 8 & 0xffffffff) == 0x08080808, "are marks themselves");
 CH_STATIC_ASSERT((STRETCH_MARKS / 8 & 0xff) != 0, "is the mark itself");
-CH_STATIC_ASSERT(MARKS % 8 == 0 && STRETCH_MARKS % 8 == 0, "are scaled by 8");
+CH_STATIC_ASSERT(MARKS % 64 == 0 && STRETCH_MARKS % 8 == 0,
+                 "are scaled by 8, and lie in lines as what they are of");
+CH_STATIC_ASSERT(STRETCH_MARKS > MARKS + CLIENT_END + VKI_PAGE_SIZE, "overlap");
 
 #define STRETCH (1 << MARKS_STRETCH_SHIFT)
 #define STRETCHES (VKI_PAGE_SIZE / STRETCH) /* of a page */
 CH_STATIC_ASSERT(STRETCHES == 8, "a word of the second map is a page");
-#define STRADDLE 64
 /* A page with all its granules, and how much is told in one event. */
 #define PAGE_RECORD (sizeof(struct ch_stored_page) + VKI_PAGE_SIZE)
 #define EVENT_BYTES (16 * PAGE_RECORD)
@@ -59,7 +61,7 @@ static Bool map_at(Addr address, SizeT length) {
 }
 
 void marks_init(void) {
-  marking = map_at(MARKS, CLIENT_END) &&
+  marking = map_at(VG_PGROUNDDN(MARKS), CLIENT_END + VKI_PAGE_SIZE) &&
             map_at(VG_PGROUNDDN(STRETCH_MARKS),
                    CLIENT_END / STRETCH + 2 * VKI_PAGE_SIZE);
 }
@@ -177,7 +179,7 @@ static void tell_page_if_stored(Addr page, UChar *stretches, Bool reaches,
   ULong any = 0;
   for (UInt s = 0; s < STRETCHES; s++) {
     granules[s] = stretches[s] ? take_marks(page + s * STRETCH, STRETCH)
-                  : reaches    ? take_marks(page + s * STRETCH, STRADDLE)
+                  : reaches    ? take_marks(page + s * STRETCH, MARKS_REACH)
                                : 0;
     any |= granules[s];
     reaches = stretches[s];

@@ -22,6 +22,7 @@
 #define STRADDLE 32
 
 Int fatal_signal;
+Bool faults_handled;
 static vki_siginfo_t last; /* the signal reported last */
 static Bool last_synchronous;
 static Bool last_on_alt_stack;
@@ -91,6 +92,19 @@ void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int why) {
     cursor_give_back();
   }
   __real_vgPlain_nuke_all_threads_except(me, why);
+}
+
+void signals_action_changed(Int number) {
+  vki_sigaction_fromK_t now;
+  if (faults_handled ||
+      (number != VKI_SIGSEGV && number != VKI_SIGBUS && number != VKI_SIGFPE &&
+       number != VKI_SIGILL && number != VKI_SIGTRAP) ||
+      sr_isError(VG_(do_sys_sigaction)(number, NULL, &now)) ||
+      now.ksa_handler == VKI_SIG_DFL || now.ksa_handler == VKI_SIG_IGN)
+    return;
+  /* All threads are between superblocks, where their registers are exact. */
+  faults_handled = True;
+  VG_(discard_translations)(0, ~0ull, "chronicle");
 }
 
 static void before_delivery(ThreadId tid, Int number, Bool alt_stack) {

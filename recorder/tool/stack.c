@@ -21,12 +21,7 @@ static UInt bases;
 
 void stack_follow_begin(IRTypeEnv *env) {
   types = env;
-  if (origins_size < env->types_used) {
-    if (origins)
-      VG_(free)(origins);
-    origins_size = env->types_used * 2;
-    origins = VG_(malloc)("chronicle.origins", origins_size * sizeof *origins);
-  }
+  origins = table(origins, &origins_size, env->types_used, sizeof *origins);
   VG_(memset)(origins, 0, env->types_used * sizeof *origins);
   now.base = bases = 0;
   now.delta = 0;

@@ -209,6 +209,9 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
 
 static void after(ThreadId tid, UInt number, UWord *args, UInt count,
                   SysRes result) {
+  /* Matters in a forked child, too. */
+  if (number == __NR_rt_sigaction && !sr_isError(result))
+    signals_action_changed(args[0]);
   if (!recording)
     return;
   memory_syscall_over(tid);

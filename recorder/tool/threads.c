@@ -137,9 +137,13 @@ static void stop_client_code(ThreadId tid, ULong blocks_done) {
 
 void thread_stopped_by_fault(ThreadId tid) {
   Thread *t = thread_of(tid);
-  read_state(tid, t->state);
-  t->has_state = True;
   stopped_by_fault = True;
+  /* Without a handler it will not go on, and its registers here are not exact
+     (puts.c); replay stops at the instruction and has them. */
+  t->has_state = faults_handled;
+  if (!faults_handled)
+    return;
+  read_state(tid, t->state);
   /* The instruction that faulted may have changed registers already (push has
      moved the stack pointer): say what they are. */
   log_changes(t, t->state, NULL);

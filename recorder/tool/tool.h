@@ -6,6 +6,8 @@
  *   main.c        options, start and end
  *   ring.c        the ring: chunks, events, waiting
  *   instrument.c  the code added to each superblock (the fast path)
+ *   puts.c        which registers it must keep exact
+ *   stores.c      how it marks its stores
  *   define.c      a superblock's replay program
  *   stack.c       what is known of the stack pointer at translation
  *   threads.c     what happens between stretches of client code
@@ -51,6 +53,9 @@ extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
 extern Int VG_(safe_fd)(Int fd);
 extern void VG_(atfork)(void (*pre)(ThreadId), void (*parent)(ThreadId),
                         void (*child)(ThreadId));
+extern SysRes VG_(do_sys_sigaction)(Int number,
+                                    const vki_sigaction_toK_t *action,
+                                    vki_sigaction_fromK_t *before);
 extern void VG_(discard_translations)(Addr start, ULong length,
                                       const HChar *who);
 extern Bool VG_(in_generated_code);
@@ -93,6 +98,8 @@ extern Cursor cursor;
 /* Offset of the cursor in the guest state as generated code sees it: in the
    first shadow copy, which this tool uses for nothing else. */
 #define CURSOR_OFFSET (CH_GUEST_STATE_SIZE + 16)
+/* Behind it 32 bytes to write to what nobody reads. */
+#define UNUSED_OFFSET (CURSOR_OFFSET + sizeof(Cursor))
 
 void ring_open(Int fd);
 /* From now on the fast path writes into memory nobody reads. */
@@ -197,9 +204,11 @@ const WritableRange *memory_writable(UInt *count);
 extern Bool marking;
 void marks_init(void);
 /* An eighth of what leads from an address to its mark, and from the number of a
-   stretch (the address, shifted) to its own. The latter's low byte is the mark
-   of a stretch. */
+   stretch (the address, shifted) to its own. The low byte of the latter is the
+   mark of a stretch, the low four of the former are marks of bytes. */
 #define MARKS_STRETCH_SHIFT 9
+/* How far beyond the end of a marked stretch there may be marks. */
+#define MARKS_REACH 64
 ULong marks_scaled(void);
 ULong marks_scaled_stretches(void);
 /* Tells what was stored since the last time: all of it, or in a range that is
@@ -215,6 +224,38 @@ void marks_cover(Addr limit);
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
                  const VexGuestLayout *layout, const VexGuestExtents *extents,
                  const VexArchInfo *arch, IRType guest_word, IRType host_word);
+
+/* A table for a superblock, by temp or statement: the old one if it is large enough.
+   What it holds is garbage. */
+void *table(void *old, Int *size, Int needed, SizeT each);
+/* IR by the word, added to the superblock being made. */
+void emit(IRStmt *s);
+IRExpr *assign(IRType type, IRExpr *e);
+IRExpr *u8(UInt v);
+IRExpr *u64(ULong v);
+IRExpr *plus(IRExpr *address, ULong offset);
+IRExpr *get_cursor(UInt field);
+UInt size_of(IRType type);
+/* The address, or another one if a guard (NULL: none) is false. */
+IRExpr *guarded(IRExpr *guard, IRExpr *address, ULong otherwise);
+
+/* ---- puts.c ---- */
+void puts_begin(IRSB *in);
+/* Whether the PUT that is this statement must be made. To be asked once for each,
+   in program order. */
+Bool put_is_needed(Int statement);
+/* Registers change in a way that is not looked into. */
+void puts_forget(void);
+/* Whether the assignment that is this statement may fault, though nobody uses its
+   value. */
+Bool value_is_unused(Int statement);
+
+/* ---- stores.c ---- */
+void stores_begin(IRSB *in);
+/* Marks what was just stored by the next of the superblock's plain stores. */
+void mark_store(IRExpr *address);
+/* The same if the guard says so. */
+void mark_guarded_store(IRExpr *guard, IRExpr *address, UInt size);
 
 /* ---- stack.c ---- */
 
@@ -270,6 +311,10 @@ void syscalls_count_stretch(void);
    is over. */
 void syscalls_memory_logged(ThreadId tid, Addr start, SizeT length);
 void signals_init(void);
+/* The program has, or had, a handler that sees its registers where it faulted. */
+extern Bool faults_handled;
+/* It changed what a signal does. */
+void signals_action_changed(Int number);
 /* The signal that is ending the program, or 0. */
 extern Int fatal_signal;
 void hide_valgrind(ThreadId tid);

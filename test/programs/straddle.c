@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stores of every width that begin near the end of a page, a 512-byte stretch
-// and a granule, so that they reach into the next; and stores right before their
-// memory is protected, unmapped, moved, emptied or given to something else.
+// and a granule, so that they reach into the next; and stores right before
+// their memory is protected, unmapped, moved, emptied or given to something
+// else.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <immintrin.h>
@@ -47,6 +48,67 @@ static void straddle(void) {
   CHECK(munmap(P, PAGES * PAGE) == 0);
 }
 
+// The first of some stores to one address plus constants, in an order that is
+// not theirs, without a branch between them.
+__attribute__((always_inline)) static inline void
+storeSome(char *At, uint64_t Value, const int Last) {
+  int Done = 0;
+#define PART(Type, Offset)                                                     \
+  STORE(Type, At + (Offset), Value + Done);                                    \
+  __asm__ volatile("" ::: "memory");                                           \
+  if (Done++ == Last)                                                          \
+    return;
+  PART(uint64_t, 0)
+  PART(uint32_t, 4)
+  PART(uint64_t, 56)
+  PART(uint64_t, -8)
+  PART(uint8_t, 64)
+  PART(uint64_t, -16)
+  PART(uint64_t, -48)
+  PART(uint16_t, -57)
+  PART(uint64_t, 20)
+  PART(uint32_t, 140)
+  PART(uint64_t, -140)
+#undef PART
+}
+
+static void group(char *At, uint64_t Value, int Last) {
+  switch (Last) {
+#define CASE(N)                                                                \
+  case N:                                                                      \
+    storeSome(At, Value, N);                                                   \
+    break;
+    CASE(0)
+    CASE(1)
+    CASE(2)
+    CASE(3)
+    CASE(4)
+    CASE(5)
+    CASE(6)
+    CASE(7)
+    CASE(8)
+    CASE(9)
+    CASE(10)
+#undef CASE
+  }
+}
+
+// Each near the end of a stretch nobody else stores to.
+static void groups(void) {
+  enum { EACH = 4 * PAGE, LASTS = 11 };
+  const size_t Length = (size_t)EACH * LASTS * 30;
+  char *P = mmap(NULL, Length, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(P != MAP_FAILED);
+  char *At = P + 2 * PAGE;
+  for (int Before = -60; Before < 90; Before += 5)
+    for (int Last = 0; Last < LASTS; ++Last, At += EACH) {
+      char *Edge = At - (Last & 1 ? 512 : 0);
+      group(Edge - Before, (uint64_t)Before * 1000003, Last);
+      hashBytes(Edge - 256, 512);
+    }
+}
+
 // Only one byte, the last that a store can reach, lies in the second page.
 static void straddleAlone(void) {
   for (int Size = 2; Size <= 32; Size *= 2) {
@@ -81,8 +143,7 @@ static void change(void) {
   hashBytes(P, PAGES * PAGE);
   storeAll(P + 7 * PAGE - 5, 4);
   CHECK(mmap(P + 6 * PAGE, PAGE, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-             0) == P + 6 * PAGE);
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == P + 6 * PAGE);
   hashBytes(P, PAGES * PAGE);
   storeAll(P + 9 * PAGE - 5, 5);
   char *Moved = mremap(P + 8 * PAGE, PAGE, 4 * PAGE, MREMAP_MAYMOVE);
@@ -112,6 +173,7 @@ static void shrink(void) {
 
 int main(void) {
   straddle();
+  groups();
   straddleAlone();
   change();
   shrink();

@@ -186,7 +186,8 @@ void DatabaseBuilder::checkpoint() {
 
 /// From the definitions in the file.
 Expected<ProgramsWriter> DatabaseBuilder::makePrograms() const {
-  ProgramsWriter Programs(Maker.Version, static_cast<uint32_t>(RanIn.size()));
+  ProgramsWriter Programs(Maker.Version, static_cast<uint32_t>(RanIn.size()),
+                          Passed);
   Expected<std::unique_ptr<MemoryBuffer>> File = Writer->written();
   if (!File)
     return File.takeError();
@@ -221,8 +222,6 @@ Error DatabaseBuilder::addPrograms() {
   Expected<ProgramsWriter> Programs = makePrograms();
   if (!Programs)
     return Programs.takeError();
-  if (Programs->empty())
-    return Error::success();
   Others.push_back({PieceType::Programs,
                     Writer->append(PieceType::Programs, 0, Programs->take()),
                     0});

@@ -49,6 +49,10 @@ public:
   bool failed() const { return Writer->failed(); }
   uint64_t bytesWritten() const { return Writer->bytesWritten(); }
 
+  /// By exit: instructions that it passes. For the programs piece, before
+  /// finish().
+  void setPassed(std::vector<uint8_t> P) { Passed = std::move(P); }
+
   struct Totals {
     uint64_t Blocks = 0;
     Timestamp Instructions = 0;
@@ -99,6 +103,7 @@ private:
   ExecutionsWriter Executed;
   /// By superblock: in how many blocks it ran, up to ProgramBlocks.
   std::vector<uint8_t> RanIn;
+  std::vector<uint8_t> Passed; ///< by exit
   ExecutionsWriter ExecutedIn; ///< pieces of the above, not blocks
   uint64_t ExecutionPieces = 0;
   ByteWriter ExecutionIndex; ///< of the whole trace, once it is complete

@@ -187,6 +187,7 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
 }
 
 Expected<IndexSummary> Indexer::finish(const EndInfo &Info) {
+  I->Database.setPassed(I->Decoder.passedByExit());
   Expected<DatabaseBuilder::Totals> Totals = I->Database.finish(
       [&](const DatabaseBuilder::Totals &T, std::error_code Code,
           StringRef Failure) { return I->endPiece(Info, T, Code, Failure); });

@@ -49,6 +49,7 @@ public:
   const StreamCounts &counts() const { return Counts; }
   const ModuleList &modules() const { return Modules; }
   uint32_t superblocks() const { return Superblocks.count(); }
+  std::vector<uint8_t> passedByExit() const { return Superblocks.passed(); }
   Timestamp instructions() const { return First + Instructions; }
   uint64_t executions() const { return EarlierExecutions + Executions; }
   llvm::StringRef reasonName(uint32_t Reason) const;

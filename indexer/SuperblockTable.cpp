@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/SuperblockTable.h"
+#include "trace-format/ProgramFormat.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -85,6 +86,15 @@ SuperblockTable::faultPoint(uint32_t Id, uint64_t Rip) const {
     Address += Lengths[P.FirstLength + N];
   }
   return std::nullopt;
+}
+
+std::vector<uint8_t> SuperblockTable::passed() const {
+  std::vector<uint8_t> Result;
+  Result.reserve(exitCount());
+  for (uint32_t Exit = 0; Exit < exitCount(); ++Exit)
+    Result.push_back(static_cast<uint8_t>(std::min<uint32_t>(
+        exits()[Exit].Instructions, StoredPrograms::ManyPassed)));
+  return Result;
 }
 
 } // namespace chronicle

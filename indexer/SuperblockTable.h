@@ -66,6 +66,8 @@ public:
   const StackPointerFact &setStack(const Exit &X) const {
     return SetStacks[X.Stack];
   }
+  /// By exit: how many instructions it passes, as the programs piece has it.
+  std::vector<uint8_t> passed() const;
   /// Slots filled by an execution that leaves by this exit.
   uint32_t factsAt(uint32_t Exit) const { return FactsAt[Exit]; }
 

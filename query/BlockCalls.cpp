@@ -433,6 +433,8 @@ Error BlockCallsBuilder::run() {
       break;
     if (I.Time > Result.Until)
       return Error::success();
+    if (Error E = Walk.addFacts(I))
+      return E;
     if (Result.Until - I.Time < I.Passed) {
       Result.LastThread = I.Thread;
       Result.LastPc = I.Facts->address(uint32_t(Result.Until - I.Time));

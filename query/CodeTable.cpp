@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/CodeTable.h"
+#include "query/ReplayProgram.h"
 #include "trace-format/Bytes.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,9 +10,6 @@
 using namespace llvm;
 
 namespace chronicle {
-
-/// Of an x86 instruction.
-static constexpr uint32_t LongestInstruction = 15;
 
 Expected<std::unique_ptr<const CodeFacts>>
 CodeFacts::create(ArrayRef<uint8_t> Definition) {
@@ -59,6 +57,21 @@ bool CodeFacts::hasInstructionIn(uint64_t First, uint64_t Last) const {
   return It != Offsets.end() && Start + *It <= Last;
 }
 
+void CodeTable::findPassed() const {
+  Passed = StoredPrograms::create(Trace.programs(), ReplayProgram::version())
+               .passed();
+}
+
+Expected<uint32_t> CodeTable::passedByFacts(uint32_t Exit) const {
+  const uint32_t Superblock = Trace.superblockOfExit(Exit);
+  Expected<const CodeFacts *> F = facts(Superblock);
+  if (!F)
+    return F.takeError();
+  return (*F)
+      ->exit(Exit - Trace.definition(Superblock).FirstExit + 1)
+      .Instructions;
+}
+
 Expected<const CodeFacts *> CodeTable::facts(uint32_t Superblock) const {
   if (Superblock >= Known.size())
     return createStringError("there is no superblock %u", Superblock);
@@ -82,11 +95,18 @@ Expected<std::vector<uint32_t>> CodeTable::containing(uint64_t First,
                                                       uint64_t Last) const {
   std::vector<uint32_t> Result;
   ArrayRef<uint64_t> Starts = Trace.superblockAddresses();
-  const uint64_t Longest =
-      uint64_t(Trace.longestSuperblock()) * LongestInstruction;
   const uint64_t Lowest = First - std::min(First, Longest);
+  constexpr uint32_t Step = 8;
   for (uint32_t Id = 1; Id < Starts.size(); ++Id) {
-    if (LLVM_LIKELY(Starts[Id] - Lowest > Last - Lowest))
+    // Most are far away: several at once, without a branch for each.
+    for (; Id + Step <= Starts.size(); Id += Step) {
+      bool Near = false;
+      for (uint32_t K = 0; K < Step; ++K)
+        Near |= Starts[Id + K] - Lowest <= Last - Lowest;
+      if (Near)
+        break;
+    }
+    if (Id == Starts.size() || !mayContain(Id, First, Last))
       continue;
     if (Starts[Id] < First) {
       Expected<const CodeFacts *> F = facts(Id);
@@ -102,6 +122,15 @@ Expected<std::vector<uint32_t>> CodeTable::containing(uint64_t First,
   return Result;
 }
 
+Error ExecutionWalk::addFacts(Item &I) const {
+  Expected<const CodeFacts *> Facts = Code.facts(I.Superblock);
+  if (!Facts)
+    return Facts.takeError();
+  I.Facts = *Facts;
+  I.Ordinal = I.Exit - Trace.definition(I.Superblock).FirstExit + 1;
+  return Error::success();
+}
+
 Expected<bool> ExecutionWalk::next(Item &I) {
   for (; NextEvent < B.Events.size() && B.Events[NextEvent].Execution <= Index;
        ++NextEvent) {
@@ -113,17 +142,15 @@ Expected<bool> ExecutionWalk::next(Item &I) {
   }
   if (Index == B.Symbols.size())
     return false;
-  uint32_t Symbol = B.Symbols[Index];
   I.Index = Index;
   I.Time = Time;
   I.Thread = Thread;
-  I.Superblock = Trace.superblockOfExit(Symbol);
-  I.Ordinal = Symbol - Trace.definition(I.Superblock).FirstExit + 1;
-  Expected<const CodeFacts *> Facts = Code.facts(I.Superblock);
-  if (!Facts)
-    return Facts.takeError();
-  I.Facts = *Facts;
-  I.Passed = I.Facts->exit(I.Ordinal).Instructions;
+  I.Exit = B.Symbols[Index];
+  I.Superblock = Trace.superblockOfExit(I.Exit);
+  Expected<uint32_t> Passed = Code.passed(I.Exit);
+  if (!Passed)
+    return Passed.takeError();
+  I.Passed = *Passed;
   I.Faults = false;
   if (NextEvent < B.Events.size()) {
     const Event &E = B.Events[NextEvent];
@@ -131,6 +158,8 @@ Expected<bool> ExecutionWalk::next(Item &I) {
         E.Payload.size() >= sizeof(ch_ev_fault)) {
       uint64_t Rip = support::endian::read64le(E.Payload.data() +
                                                offsetof(ch_ev_fault, rip));
+      if (Error Failed = addFacts(I))
+        return Failed;
       int At = I.Facts->instructionAt(Rip);
       if (At < 0)
         return createStringError(formatv(

@@ -8,6 +8,7 @@
 #define CHRONICLE_QUERY_CODETABLE_H
 
 #include "trace-format/BytecodeReader.h"
+#include "trace-format/ProgramFormat.h"
 #include "trace-format/TraceReader.h"
 #include "trace-format/ZeroedTable.h"
 #include <atomic>
@@ -64,10 +65,27 @@ private:
 class CodeTable {
 public:
   explicit CodeTable(const TraceReader &Trace)
-      : Trace(Trace), Known(Trace.superblockCount()) {}
+      : Trace(Trace),
+        Longest(uint64_t(Trace.longestSuperblock()) * LongestInstruction),
+        Known(Trace.superblockCount()) {}
+
+  /// How many instructions an execution passes that leaves by this exit. The
+  /// trace has a table of that, but for exits that pass very many.
+  llvm::Expected<uint32_t> passed(uint32_t Exit) const {
+    std::call_once(PassedOnce, [this] { findPassed(); });
+    if (LLVM_LIKELY(Exit < Passed.size() &&
+                    Passed[Exit] != StoredPrograms::ManyPassed))
+      return Passed[Exit];
+    return passedByFacts(Exit);
+  }
 
   /// The error says that the definition is damaged.
   llvm::Expected<const CodeFacts *> facts(uint32_t Superblock) const;
+  /// False: it begins too far away to have an instruction in [First, Last].
+  bool mayContain(uint32_t Superblock, uint64_t First, uint64_t Last) const {
+    const uint64_t Lowest = First - std::min(First, Longest);
+    return Trace.superblockAddresses()[Superblock] - Lowest <= Last - Lowest;
+  }
   /// Those with an instruction that begins in [First, Last], in order of ids.
   /// Looks at where each superblock begins, a nanosecond or less each: as long
   /// as there are fewer than a million, an order to search in costs more to
@@ -76,15 +94,25 @@ public:
                                                    uint64_t Last) const;
 
 private:
+  void findPassed() const;
+  llvm::Expected<uint32_t> passedByFacts(uint32_t Exit) const;
+
+  /// Of an x86 instruction, in bytes.
+  static constexpr uint32_t LongestInstruction = 15;
+
   const TraceReader &Trace;
+  const uint64_t Longest; ///< superblock, in bytes
+  mutable std::once_flag PassedOnce;
+  mutable llvm::ArrayRef<uint8_t> Passed; ///< by exit; may be empty
   using Slot = std::atomic<const CodeFacts *>;
   mutable ZeroedTable<Slot> Known;
   mutable std::mutex Lock;
   mutable std::vector<std::unique_ptr<const CodeFacts>> Made;
 };
 
-/// The executions of a block, one after the other, with their times, threads
-/// and facts. Walks the sequence; replays nothing.
+/// The executions of a block, one after the other, with their times and
+/// threads. Walks the sequence; replays nothing, and reads no definition unless
+/// facts are asked for.
 class ExecutionWalk {
 public:
   ExecutionWalk(const CodeTable &Code, const TraceReader &Trace, const Block &B)
@@ -94,16 +122,20 @@ public:
     uint64_t Index; ///< in the block
     Timestamp Time; ///< of its first instruction
     uint32_t Thread;
-    uint32_t Superblock, Ordinal;
+    uint32_t Exit;
+    uint32_t Superblock;
     uint32_t Passed; ///< instructions
     bool Faults;
+    // By addFacts():
     const CodeFacts *Facts;
+    uint32_t Ordinal; ///< of the exit
   };
   /// Called with each event before the next execution, in order.
   llvm::function_ref<void(const Event &, Timestamp)> OnEvent;
 
   /// False at the end, after the last event.
   llvm::Expected<bool> next(Item &I);
+  llvm::Error addFacts(Item &I) const;
   Timestamp time() const { return Time; }
 
 private:

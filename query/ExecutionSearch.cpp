@@ -109,7 +109,11 @@ Error ExecutionSearch::walk(
     if (!*More || I.Time > When.Last)
       return Error::success();
     if (!I.Passed || (Thread && I.Thread != Thread) ||
-        I.Facts->address(0) > Range.Last ||
+        !Code.mayContain(I.Superblock, Range.First, Range.Last))
+      continue;
+    if (Error E = Walk.addFacts(I))
+      return E;
+    if (I.Facts->address(0) > Range.Last ||
         I.Facts->address(I.Passed - 1) < Range.First)
       continue;
     uint32_t First = 0, End = I.Passed;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// The programs piece: superblocks' programs in the form that replay runs, by
-/// superblock. What a program is made of is the replayer's business
-/// (query/ReplayProgram.h).
+/// The programs piece: what questions need of superblocks, ready made. Programs
+/// in the form that replay runs (what they are made of is the replayer's
+/// business, query/ReplayProgram.h), and how many instructions an exit passes.
 ///
-///   programs := version:u64 count:u32 zero:u32 offset:u32[count]
-///               padding-to-8 program*
+///   programs := version:u64 count:u32 exits:u32 checksum:u64
+///               offset:u32[count] passed:u8[exits] padding-to-8 program*
 ///
 /// An offset is counted from the start of the piece's payload; 0 means that the
-/// superblock of that id has no program here.
+/// superblock of that id has no program here. The checksum is that of passed.
 
 #ifndef CHRONICLE_TRACE_FORMAT_PROGRAMFORMAT_H
 #define CHRONICLE_TRACE_FORMAT_PROGRAMFORMAT_H
@@ -35,15 +35,14 @@ struct ProgramMaker {
 class ProgramsWriter {
 public:
   /// Count: highest superblock plus one.
-  ProgramsWriter(uint64_t Version, uint32_t Count);
+  ProgramsWriter(uint64_t Version, uint32_t Count,
+                 llvm::ArrayRef<uint8_t> Passed);
   /// In any order. False if the piece has no room for it.
   bool add(uint32_t Superblock, llvm::ArrayRef<uint8_t> Program);
-  bool empty() const { return Out.size() == FirstProgram; }
   llvm::SmallVector<uint8_t, 0> take() { return Out.take(); }
 
 private:
   ByteWriter Out;
-  size_t FirstProgram;
 };
 
 /// The piece as it lies in the file; nothing of it is read before it is asked
@@ -67,11 +66,17 @@ public:
     return Payload.drop_front(Offset);
   }
 
-  static constexpr size_t HeadSize = 16;
+  /// By exit: how many instructions it passes, or ManyPassed. Empty if not
+  /// known, or damaged: reads all of it, about 50 microseconds for a million
+  /// exits.
+  llvm::ArrayRef<uint8_t> passed() const;
+  static constexpr uint8_t ManyPassed = 0xff;
+
+  static constexpr size_t HeadSize = 24;
 
 private:
   llvm::ArrayRef<uint8_t> Payload;
-  uint32_t Count = 0;
+  uint32_t Count = 0, Exits = 0;
 };
 
 } // namespace chronicle

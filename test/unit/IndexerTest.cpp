@@ -7,6 +7,7 @@
 
 #include "indexer/Indexer.h"
 #include "RandomRun.h"
+#include "trace-format/BytecodeReader.h"
 #include "trace-format/TraceReader.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -491,9 +492,34 @@ TEST_F(IndexerTest, Programs) {
               T->superblockAddresses()[Id]);
   }
   EXPECT_GT(Found, 0u);
+  ArrayRef<uint8_t> Passed = Stored.passed();
+  ASSERT_EQ(Passed.size(), T->exitCount());
+  for (uint32_t Exit = 0; Exit < Passed.size(); ++Exit) {
+    Definition D = T->definition(T->superblockOfExit(Exit));
+    auto Reader = BytecodeReader::create(D.Bytes);
+    ASSERT_TRUE(bool(Reader)) << toString(Reader.takeError());
+    unsigned Instructions = 0, Exits = 0;
+    for (Statement S; Exits <= Exit - D.FirstExit && Reader->next(S);) {
+      Instructions += S.Opcode == CH_OP_INSTRUCTION;
+      Exits += S.Opcode == CH_OP_EXIT || S.Opcode == CH_OP_NEXT;
+    }
+    EXPECT_EQ(Passed[Exit], Instructions) << Exit;
+  }
   EXPECT_TRUE(Stored.find(T->superblockCount() + 1000).empty());
   // Of another version, there are none.
   EXPECT_TRUE(StoredPrograms::create(T->programs(), 78).find(1).empty());
+  EXPECT_TRUE(StoredPrograms::create(T->programs(), 78).passed().empty());
+  // A byte of what the checksum covers changed, or the end missing.
+  std::vector<uint64_t> Copy(T->programs().size() / 8 + 1);
+  auto *Bytes = reinterpret_cast<uint8_t *>(Copy.data());
+  std::memcpy(Bytes, T->programs().data(), T->programs().size());
+  const size_t First =
+      StoredPrograms::HeadSize + 4 * (Bytes[8] | Bytes[9] << 8);
+  Bytes[First] ^= 1;
+  ArrayRef<uint8_t> Damaged(Bytes, T->programs().size());
+  EXPECT_TRUE(StoredPrograms::create(Damaged, 77).passed().empty());
+  EXPECT_TRUE(
+      StoredPrograms::create(Damaged.take_front(First), 77).passed().empty());
   EXPECT_FALSE(bool(T->checkAllPieces()));
 }
 

@@ -34,13 +34,10 @@ static Error bookmark(CommandCall &Call) {
     return Error::success();
   }
   Position Here = (*L)->position();
-  Expected<uint32_t> Thread = Call.selectedThread(**L);
-  if (!Thread)
-    return Thread.takeError();
   Bookmark Mark;
   Mark.Name = Call.words().empty() ? Marks->freeName() : Call.words()[0].str();
   Mark.Time = Here.Time;
-  Mark.Thread = *Thread;
+  Mark.Thread = Call.selectedThread(**L);
   if (Call.words().size() > 1)
     Mark.Note = join(Call.words().drop_front(), " ");
   Bookmark Shown = Mark;

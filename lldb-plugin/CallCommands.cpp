@@ -198,10 +198,7 @@ static Error backtrace(CommandCall &Call) {
   Expected<uint64_t> Limit = Call.number("limit", 20);
   if (!Limit)
     return Limit.takeError();
-  Expected<uint32_t> Selected = Call.selectedThread(**L);
-  if (!Selected)
-    return Selected.takeError();
-  Expected<uint64_t> Thread = Call.number("thread", *Selected);
+  Expected<uint64_t> Thread = Call.number("thread", Call.selectedThread(**L));
   if (!Thread)
     return Thread.takeError();
   Expected<json::Value> Answer = Call.ask(

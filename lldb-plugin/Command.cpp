@@ -3,6 +3,7 @@
 #include "lldb-plugin/Bookmarks.h"
 #include "lldb-plugin/LldbCompletion.h"
 #include "lldb-plugin/LldbInternals.h"
+#include "lldb-plugin/ThreadNames.h"
 #include "query/JsonAnswers.h"
 #include "query/JsonCommands.h"
 #include "llvm/ADT/StringExtras.h"
@@ -285,18 +286,14 @@ lldb::SBFrame CommandCall::selectedFrame() {
       .GetSelectedFrame();
 }
 
-Expected<uint32_t> CommandCall::selectedThread(LoadedTrace &Loaded) const {
+uint32_t CommandCall::selectedThread(LoadedTrace &Loaded) const {
   Position Here = Loaded.position();
   lldb::SBThread Selected = Loaded.process().GetSelectedThread();
   if (!Selected.IsValid())
     return Here.Thread;
-  Expected<std::vector<ThreadInfo>> Threads = Loaded.trace().threads(Here.Time);
-  if (!Threads)
-    return Threads.takeError();
-  for (const ThreadInfo &I : *Threads)
-    if (I.OsThread == Selected.GetThreadID())
-      return I.Number;
-  return Here.Thread;
+  const uint32_t Number =
+      threadNumber(Loaded.trace(), Selected.GetThreadID(), Here.Time);
+  return Number ? Number : Here.Thread;
 }
 
 // ---- LLDB ----

@@ -126,7 +126,7 @@ public:
   void printEnd(const llvm::json::Value &End);
 
   /// The thread that is selected in LLDB, by the trace's number.
-  llvm::Expected<uint32_t> selectedThread(LoadedTrace &Loaded) const;
+  uint32_t selectedThread(LoadedTrace &Loaded) const;
   lldb::SBFrame selectedFrame();
 
   /// Goes there and prints the stop as LLDB does; with --json prints Answer

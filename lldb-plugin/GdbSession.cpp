@@ -6,6 +6,7 @@
 
 #include "lldb-plugin/GdbSession.h"
 #include "lldb-plugin/RegisterLayout.h"
+#include "lldb-plugin/ThreadNames.h"
 #include "trace-format/Bytes.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
@@ -391,7 +392,7 @@ std::string GdbSession::stopReply() {
                                                         : SIGTRAP;
   std::string Reply =
       formatv("T{0:x-2}thread:{1:x-};", IsLldb ? Signal : gdbSignal(Signal),
-              osThread(Now.Thread))
+              osThread(T, Now.Thread))
           .str();
   if (IsLldb) {
     Expected<std::vector<ThreadInfo>> Threads = threadsNow();
@@ -508,7 +509,7 @@ std::string GdbSession::threadReply(uint32_t Thread) {
   Expected<Registers> R = T.registers(Thread, Travel.position().Time);
   if (!R)
     return failure(R.takeError());
-  std::string Reply = formatv("T00thread:{0:x-};", osThread(Thread)).str();
+  std::string Reply = formatv("T00thread:{0:x-};", osThread(T, Thread)).str();
   appendRegisters(Reply, *R);
   return Reply;
 }

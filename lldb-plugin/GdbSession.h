@@ -92,7 +92,6 @@ private:
 
   /// The threads alive now; at least the present one.
   llvm::Expected<std::vector<ThreadInfo>> threadsNow();
-  uint64_t osThread(uint32_t Thread);
   /// Thread number of the debugger's name for it; 0: none such.
   uint32_t threadNumber(llvm::StringRef OsThread);
   llvm::Expected<std::string> document(llvm::StringRef Object,

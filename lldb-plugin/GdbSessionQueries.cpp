@@ -6,6 +6,7 @@
 
 #include "lldb-plugin/GdbSession.h"
 #include "lldb-plugin/RegisterLayout.h"
+#include "lldb-plugin/ThreadNames.h"
 #include "query/Symbols.h"
 #include "trace-format/Stream.h"
 #include "llvm/ADT/STLExtras.h"
@@ -29,33 +30,20 @@ Expected<std::vector<ThreadInfo>> GdbSession::threadsNow() {
     // At the very end the last one has exited, but it is what there is to see.
     ThreadInfo Last;
     Last.Number = Now.Thread;
-    Last.OsThread = osThread(Now.Thread);
+    Last.OsThread = osThread(T, Now.Thread);
     Threads->push_back(Last);
   }
   return Threads;
-}
-
-uint64_t GdbSession::osThread(uint32_t Thread) {
-  ArrayRef<ThreadInfo> All = T.allThreads();
-  auto It = partition_point(
-      All, [&](const ThreadInfo &Each) { return Each.Number < Thread; });
-  return It != All.end() && It->Number == Thread ? It->OsThread : Thread;
 }
 
 uint32_t GdbSession::threadNumber(StringRef OsThread) {
   uint64_t Os;
   if (OsThread.getAsInteger(16, Os))
     return 0;
-  // The system may have given the name of a thread that ended to another one.
-  uint32_t Found = 0;
-  for (const ThreadInfo &Each : T.allThreads())
-    if (Each.OsThread == Os &&
-        (!Found || Each.Started <= Travel.position().Time))
-      Found = Each.Number;
-  return Found;
+  return chronicle::threadNumber(T, Os, Travel.position().Time);
 }
 
-uint64_t GdbSession::processId() { return osThread(1); }
+uint64_t GdbSession::processId() { return osThread(T, 1); }
 
 std::string GdbSession::answerSupported() {
   return "PacketSize=20000;QStartNoAckMode+;qXfer:features:read+;"
@@ -108,7 +96,7 @@ std::string GdbSession::answerQuery(StringRef Packet) {
   if (Name == "qSymbol")
     return "OK";
   if (Name == "qC")
-    return formatv("QC{0:x-}", osThread(Travel.position().Thread));
+    return formatv("QC{0:x-}", osThread(T, Travel.position().Thread));
   if (Name == "qfThreadInfo") {
     Expected<std::vector<ThreadInfo>> Threads = threadsNow();
     if (!Threads)

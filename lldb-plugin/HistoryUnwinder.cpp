@@ -4,6 +4,7 @@
 #include "lldb-plugin/LldbInternals.h"
 #include "lldb-plugin/PrivateMember.h"
 #include "lldb-plugin/RegisterLayout.h"
+#include "lldb-plugin/ThreadNames.h"
 #include "lldb/Target/Process.h"
 #include "lldb/Target/RegisterContext.h"
 #include "lldb/Target/StackFrame.h"
@@ -259,18 +260,12 @@ private:
       return Frames ? &*Frames : nullptr;
     Known = true;
     Timestamp Now = KnownAt = Where().Time;
-    Expected<std::vector<ThreadInfo>> Threads = Run->threads(Now);
-    if (!Threads) {
-      llvm::consumeError(Threads.takeError()); // LLDB unwinds then
-      return nullptr;
-    }
-    uint32_t Number = Where().Thread;
-    for (const ThreadInfo &Each : *Threads)
-      if (Each.OsThread == m_thread.GetID())
-        Number = Each.Number;
+    uint32_t Number = threadNumber(*Run, m_thread.GetID(), Now);
+    if (!Number)
+      Number = Where().Thread;
     Expected<HistoryFrames> Made = HistoryFrames::create(*Run, Number, Now);
     if (!Made)
-      llvm::consumeError(Made.takeError());
+      llvm::consumeError(Made.takeError()); // LLDB unwinds then
     else if (!Made->frames().empty())
       Frames.emplace(std::move(*Made));
     return Frames ? &*Frames : nullptr;

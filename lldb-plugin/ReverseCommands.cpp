@@ -8,6 +8,7 @@
 #include "lldb-plugin/HistoryFrames.h"
 #include "lldb-plugin/LldbInternals.h"
 #include "lldb-plugin/LldbLines.h"
+#include "lldb-plugin/ThreadNames.h"
 
 using namespace llvm;
 
@@ -55,14 +56,9 @@ static Expected<Start> startOf(CommandCall &Call, const LoadedTrace &Loaded) {
           formatv("there is no thread {0} now: see 'thread list'", *Index));
   }
   From.Where = Loaded.position();
-  Expected<std::vector<ThreadInfo>> Threads =
-      Loaded.trace().threads(From.Where.Time);
-  if (!Threads)
-    return Threads.takeError();
-  // The last one of the run has exited at its end, and is still shown.
-  for (const ThreadInfo &Each : *Threads)
-    if (Each.OsThread == From.Thread.GetThreadID())
-      From.Where.Thread = Each.Number;
+  if (uint32_t Number = threadNumber(Loaded.trace(), From.Thread.GetThreadID(),
+                                     From.Where.Time))
+    From.Where.Thread = Number;
   return From;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/Scout.h"
+#include "lldb-plugin/ThreadNames.h"
 #include <map>
 
 using namespace llvm;
@@ -48,18 +49,8 @@ Error Scout::go(Timestamp Time, uint32_t Thread) {
 }
 
 lldb::SBThread Scout::thread() const {
-  lldb::SBProcess Process = Inner->process();
-  uint32_t Wanted = Inner->position().Thread;
-  Expected<std::vector<ThreadInfo>> Threads =
-      Inner->trace().threads(Inner->position().Time);
-  if (!Threads) {
-    consumeError(Threads.takeError()); // an invalid thread says it
-    return lldb::SBThread();
-  }
-  for (const ThreadInfo &I : *Threads)
-    if (I.Number == Wanted)
-      return Process.GetThreadByID(I.OsThread);
-  return lldb::SBThread();
+  return Inner->process().GetThreadByID(
+      osThread(Inner->trace(), Inner->position().Thread));
 }
 
 } // namespace chronicle

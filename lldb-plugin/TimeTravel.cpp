@@ -95,93 +95,105 @@ nextSignal(const Trace &T, Timestamp After, Timestamp Until,
   return Found;
 }
 
+/// The first hit in one direction: the best so far, and where a better one may
+/// be.
+struct TimeTravel::Search {
+  TimeRange When;
+  bool Backward;
+  std::optional<Hit> Best;
+
+  void take(const Hit &New) {
+    const Timestamp Time = New.Where.Time;
+    if (Best &&
+        (Backward ? Time <= Best->Where.Time : Time >= Best->Where.Time))
+      return;
+    Best = New;
+    if (Backward)
+      When.First = std::max(When.First, Time);
+    else
+      When.Last = std::min(When.Last, Time);
+  }
+};
+
+std::optional<Timestamp> TimeTravel::stopFor(const Write &W,
+                                             const Search &S) const {
+  const bool Instruction = W.By == Writer::Instruction;
+  if (!S.Backward) {
+    const Timestamp Seen = W.Time + Instruction;
+    return Seen > Now.Time ? std::optional(Seen) : std::nullopt;
+  }
+  // What is not an instruction's was done between the one before and the one at
+  // its time; before it is before the former.
+  if (Instruction ? W.Time >= Now.Time : W.Time <= S.When.First)
+    return std::nullopt;
+  return W.Time - !Instruction;
+}
+
+Error TimeTravel::searchWrites(Search &S, const Cancellation &Cancel) const {
+  for (const auto &Watchpoint : Watchpoints)
+    if (Error E = T.writes(
+            rangeOf(Watchpoint), S.When, S.Backward,
+            [&](const Write &W) {
+              const std::optional<Timestamp> Time = stopFor(W, S);
+              if (Time)
+                S.take({{*Time, W.Thread},
+                        {StopKind::Watchpoint, 0, Watchpoint.first}});
+              return !Time;
+            },
+            &Cancel))
+      return E;
+  return Error::success();
+}
+
+Error TimeTravel::searchBreakpoints(Search &S, const Cancellation &Cancel) {
+  for (uint64_t Address : Breakpoints) {
+    Expected<std::optional<Execution>> X =
+        Hits.find(Address, S.When, S.Backward, Cancel);
+    if (!X)
+      return X.takeError();
+    if (*X)
+      S.take({{(*X)->Time, (*X)->Thread}, {StopKind::Breakpoint}});
+  }
+  return Error::success();
+}
+
 Expected<std::optional<TimeTravel::Hit>>
 TimeTravel::searchForward(Timestamp From, Timestamp Until,
                           const Cancellation &Cancel) {
-  std::optional<Hit> Best;
+  Search S{{From, Until}, /*Backward=*/false, std::nullopt};
   // Watchpoints first: at the same moment, the write comes before the
   // instruction that the breakpoint is at.
-  for (const auto &Watchpoint : Watchpoints) {
-    Error E = T.writes(
-        rangeOf(Watchpoint), {From, Until}, /*Backward=*/false,
-        [&](const Write &W) {
-          Timestamp Seen = W.Time + (W.By == Writer::Instruction);
-          if (Seen <= Now.Time)
-            return true;
-          if (!Best || Seen < Best->Where.Time)
-            Best = Hit{{Seen, W.Thread},
-                       {StopKind::Watchpoint, 0, Watchpoint.first}};
-          return false;
-        },
-        &Cancel);
-    if (E)
-      return E;
-    if (Best)
-      Until = std::min(Until, Best->Where.Time);
-  }
-  for (uint64_t Address : Breakpoints) {
-    Expected<std::optional<Execution>> X =
-        Hits.find(Address, {From, Until}, /*Backward=*/false, Cancel);
-    if (!X)
-      return X.takeError();
-    if (*X && (!Best || (*X)->Time < Best->Where.Time)) {
-      Best = Hit{{(*X)->Time, (*X)->Thread}, {StopKind::Breakpoint}};
-      Until = Best->Where.Time;
-    }
-  }
+  if (Error E = searchWrites(S, Cancel))
+    return E;
+  if (Error E = searchBreakpoints(S, Cancel))
+    return E;
+  Until = S.When.Last;
   // A breakpoint where the handler begins is what was asked for.
-  if (Best && Until <= Now.Time)
-    return Best;
+  if (S.Best && Until <= Now.Time)
+    return S.Best;
   Expected<std::optional<Delivery>> Signal =
-      nextSignal(T, Now.Time, Best ? Until - 1 : Until, Cancel);
+      nextSignal(T, Now.Time, S.Best ? Until - 1 : Until, Cancel);
   if (!Signal)
     return Signal.takeError();
   if (*Signal)
-    Best = Hit{{(*Signal)->Time, (*Signal)->Thread},
+    return Hit{{(*Signal)->Time, (*Signal)->Thread},
                {StopKind::Signal, (*Signal)->Signal}};
-  return Best;
+  return S.Best;
 }
 
 Expected<std::optional<TimeTravel::Hit>>
 TimeTravel::searchBackward(Timestamp From, const Cancellation &Cancel) {
-  std::optional<Hit> Best;
+  Search S{{From, Now.Time}, /*Backward=*/true, std::nullopt};
   if (From > Now.Time)
-    return Best;
-  for (const auto &Watchpoint : Watchpoints) {
-    Error E = T.writes(
-        rangeOf(Watchpoint), {From, Now.Time}, /*Backward=*/true,
-        [&](const Write &W) {
-          if (W.By == Writer::Instruction && W.Time >= Now.Time)
-            return true;
-          // What is not an instruction's was done between the one before and
-          // the one at its time; before it is before the former.
-          if (W.By != Writer::Instruction && W.Time <= From)
-            return false;
-          Timestamp Before = W.Time - (W.By != Writer::Instruction);
-          if (!Best || Before > Best->Where.Time)
-            Best = Hit{{Before, W.Thread},
-                       {StopKind::Watchpoint, 0, Watchpoint.first}};
-          return false;
-        },
-        &Cancel);
-    if (E)
-      return E;
-    if (Best)
-      From = std::max(From, Best->Where.Time);
-  }
-  if (From >= Now.Time)
-    return Best;
-  for (uint64_t Address : Breakpoints) {
-    Expected<std::optional<Execution>> X =
-        Hits.find(Address, {From, Now.Time - 1}, /*Backward=*/true, Cancel);
-    if (!X)
-      return X.takeError();
-    if (*X && (!Best || (*X)->Time > Best->Where.Time)) {
-      Best = Hit{{(*X)->Time, (*X)->Thread}, {StopKind::Breakpoint}};
-      From = Best->Where.Time;
-    }
-  }
-  return Best;
+    return S.Best;
+  if (Error E = searchWrites(S, Cancel))
+    return E;
+  if (S.When.First >= Now.Time)
+    return S.Best;
+  S.When.Last = Now.Time - 1;
+  if (Error E = searchBreakpoints(S, Cancel))
+    return E;
+  return S.Best;
 }
 
 Expected<Stop> TimeTravel::continueForward(const Cancellation &Cancel) {

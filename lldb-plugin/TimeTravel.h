@@ -74,6 +74,11 @@ private:
     Position Where;
     Stop What;
   };
+  struct Search;
+  /// Where a watchpoint stops for the write; nothing: not at this one.
+  std::optional<Timestamp> stopFor(const Write &W, const Search &S) const;
+  llvm::Error searchWrites(Search &S, const Cancellation &Cancel) const;
+  llvm::Error searchBreakpoints(Search &S, const Cancellation &Cancel);
   llvm::Expected<std::optional<Hit>>
   searchForward(Timestamp From, Timestamp Until, const Cancellation &Cancel);
   llvm::Expected<std::optional<Hit>> searchBackward(Timestamp From,

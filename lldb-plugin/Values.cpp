@@ -248,11 +248,9 @@ Expected<Watched> watchedMemory(CommandCall &Call, LoadedTrace &Loaded) {
   if (!*Size || *Address + (*Size - 1) < *Address)
     return createStringError("the range goes beyond the address space");
   Result.Range = {*Address, *Address + (*Size - 1)};
-  Expected<uint32_t> Thread = Call.selectedThread(Loaded);
-  if (!Thread)
-    return Thread.takeError();
   Expected<std::optional<Activation>> Owner =
-      ownerOf(Loaded.trace(), *Thread, Loaded.position().Time, *Address);
+      ownerOf(Loaded.trace(), Call.selectedThread(Loaded),
+              Loaded.position().Time, *Address);
   if (!Owner)
     return Owner.takeError();
   Result.Owner = *Owner;

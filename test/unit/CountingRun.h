@@ -78,6 +78,7 @@ protected:
     Map.address = 0x100000;
     Map.length = 0x100000;
     Ring.event(CH_EV_MAP, Map);
+    Ring.event(CH_EV_THREAD_START, ch_ev_thread_start{1, 0, 4711});
     Ring.publish(CH_CHUNK_BLOCK_END);
 
     GuestState State{};
@@ -87,6 +88,7 @@ protected:
     uint64_t Rip = 0x1000, Count = 3, Address = 0x100004;
     for (unsigned Block = 1; Block <= Run.Blocks; ++Block) {
       Word(CH_OFFSET_RIP, Rip);
+      Word(CH_OFFSET_RSP, 0x1f0000);
       Word(CH_OFFSET_RAX, Count);
       Word(CH_OFFSET_RBX, Address);
       Word(CH_OFFSET_CC_OP, Run.WrongSnapshotIn <= Block);

@@ -4,7 +4,8 @@
 // and watchpoints there are, each stop is where a search by hand finds it.
 
 #include "lldb-plugin/TimeTravel.h"
-#include "CountingRun.h"
+#include "CountingTrace.h"
+#include "lldb-plugin/ThreadNames.h"
 #include <random>
 
 using namespace chronicle;
@@ -12,31 +13,12 @@ using namespace llvm;
 
 namespace {
 
-class TimeTravelTest : public CountingRunTest {
+class TimeTravelTest : public CountingTraceTest {
 protected:
-  static constexpr unsigned Blocks = 12, PerBlock = 30;
-  static constexpr Timestamp End = 3 * Blocks * PerBlock;
-
-  void SetUp() override {
-    CountingRunTest::SetUp();
-    CountingRun Run;
-    Run.Blocks = Blocks;
-    Run.PerBlock = PerBlock;
-    record(Run);
-    Expected<std::unique_ptr<Trace>> Opened = Trace::open(Path);
-    ASSERT_TRUE(bool(Opened)) << toString(Opened.takeError());
-    T = std::move(*Opened);
-    ASSERT_EQ(T->instructions(), End);
-  }
-
-  static uint64_t pcAt(Timestamp Time) { return 0x1000 + 4 * (Time % 3); }
   /// What the instruction at Time writes, every third one.
   static uint64_t writtenAt(Timestamp Time) {
     return 0x100004 + 8 * (Time / 3);
   }
-
-  std::unique_ptr<Trace> T;
-  Cancellation Cancel;
 };
 
 TEST_F(TimeTravelTest, EveryExecutionForwardAndBack) {
@@ -140,6 +122,12 @@ TEST_F(TimeTravelTest, WhatIsCancelledDoesNotMove) {
   EXPECT_EQ(cantFail(Travel.continueBackward(Cancel)).Kind,
             StopKind::Breakpoint);
   EXPECT_EQ(Travel.position().Time, 97u);
+}
+
+TEST_F(TimeTravelTest, ThreadsHaveTheSystemsNames) {
+  EXPECT_EQ(osThread(*T, 1), 4711u);
+  EXPECT_EQ(threadNumber(*T, 4711, 100), 1u);
+  EXPECT_EQ(threadNumber(*T, 4712, 100), 0u);
 }
 
 } // namespace

@@ -159,23 +159,47 @@ private:
   void describe();
 };
 
+struct Bits {
+  const char *Name; ///< empty: reserved
+  unsigned First, Last;
+  Bits(const char *Name, unsigned Bit) : Bits(Name, Bit, Bit) {}
+  Bits(const char *Name, unsigned First, unsigned Last)
+      : Name(Name), First(First), Last(Last) {}
+};
+
+void describeFlags(raw_ostream &Out, const char *Type, ArrayRef<Bits> Fields) {
+  Out << "<flags id=\"" << Type << "\" size=\"4\">\n";
+  for (const Bits &F : Fields)
+    Out << "<field name=\"" << F.Name << "\" start=\"" << F.First << "\" end=\""
+        << F.Last << "\"/>\n";
+  Out << "</flags>\n";
+}
+
 /// The types that a feature's registers have and gdb does not know by itself.
-StringRef typesOf(StringRef Feature) {
+void describeTypes(raw_ostream &Out, StringRef Feature) {
   if (Feature == Core)
-    return R"(<flags id="i386_eflags" size="4">
-<field name="" start="22" end="31"/><field name="CF" start="0" end="0"/>
-<field name="" start="1" end="1"/><field name="PF" start="2" end="2"/>
-<field name="AF" start="4" end="4"/><field name="ZF" start="6" end="6"/>
-<field name="SF" start="7" end="7"/><field name="TF" start="8" end="8"/>
-<field name="IF" start="9" end="9"/><field name="DF" start="10" end="10"/>
-<field name="OF" start="11" end="11"/><field name="NT" start="14" end="14"/>
-<field name="RF" start="16" end="16"/><field name="VM" start="17" end="17"/>
-<field name="AC" start="18" end="18"/><field name="VIF" start="19" end="19"/>
-<field name="VIP" start="20" end="20"/><field name="ID" start="21" end="21"/>
-</flags>
-)";
-  if (Feature == Sse)
-    return R"(<vector id="v4f" type="ieee_single" count="4"/>
+    describeFlags(Out, "i386_eflags",
+                  {{"", 22, 31},
+                   {"CF", 0},
+                   {"", 1},
+                   {"PF", 2},
+                   {"AF", 4},
+                   {"ZF", 6},
+                   {"SF", 7},
+                   {"TF", 8},
+                   {"IF", 9},
+                   {"DF", 10},
+                   {"OF", 11},
+                   {"NT", 14},
+                   {"RF", 16},
+                   {"VM", 17},
+                   {"AC", 18},
+                   {"VIF", 19},
+                   {"VIP", 20},
+                   {"ID", 21}});
+  if (Feature != Sse)
+    return;
+  Out << R"(<vector id="v4f" type="ieee_single" count="4"/>
 <vector id="v2d" type="ieee_double" count="2"/>
 <vector id="v16i8" type="int8" count="16"/>
 <vector id="v8i16" type="int16" count="8"/>
@@ -187,17 +211,22 @@ StringRef typesOf(StringRef Feature) {
 <field name="v4_int32" type="v4i32"/><field name="v2_int64" type="v2i64"/>
 <field name="uint128" type="uint128"/>
 </union>
-<flags id="i386_mxcsr" size="4">
-<field name="IE" start="0" end="0"/><field name="DE" start="1" end="1"/>
-<field name="ZE" start="2" end="2"/><field name="OE" start="3" end="3"/>
-<field name="UE" start="4" end="4"/><field name="PE" start="5" end="5"/>
-<field name="DAZ" start="6" end="6"/><field name="IM" start="7" end="7"/>
-<field name="DM" start="8" end="8"/><field name="ZM" start="9" end="9"/>
-<field name="OM" start="10" end="10"/><field name="UM" start="11" end="11"/>
-<field name="PM" start="12" end="12"/><field name="FZ" start="15" end="15"/>
-</flags>
 )";
-  return "";
+  describeFlags(Out, "i386_mxcsr",
+                {{"IE", 0},
+                 {"DE", 1},
+                 {"ZE", 2},
+                 {"OE", 3},
+                 {"UE", 4},
+                 {"PE", 5},
+                 {"DAZ", 6},
+                 {"IM", 7},
+                 {"DM", 8},
+                 {"ZM", 9},
+                 {"OM", 10},
+                 {"UM", 11},
+                 {"PM", 12},
+                 {"FZ", 15}});
 }
 
 void Table::describe() {
@@ -213,7 +242,8 @@ void Table::describe() {
       if (!Feature.empty())
         Out << "</feature>\n";
       Feature = Entries[I].Feature;
-      Out << "<feature name=\"" << Feature << "\">\n" << typesOf(Feature);
+      Out << "<feature name=\"" << Feature << "\">\n";
+      describeTypes(Out, Feature);
     }
     Out << "<reg name=\"" << Layout[I].Name << "\" bitsize=\""
         << 8 * Layout[I].Bytes << "\" type=\"" << Entries[I].Type

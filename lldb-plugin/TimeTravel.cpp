@@ -236,16 +236,6 @@ Expected<Stop> TimeTravel::continueBackward(const Cancellation &Cancel,
   return (*Found)->What;
 }
 
-Expected<Stop> TimeTravel::afterStep() const {
-  if (Breakpoints.empty())
-    return Stop{StopKind::Step};
-  Expected<Registers> R = T.registers(Now.Thread, Now.Time);
-  if (!R)
-    return R.takeError();
-  return Stop{Breakpoints.count(R->rip()) ? StopKind::Breakpoint
-                                          : StopKind::Step};
-}
-
 /// When the thread runs its first instruction from From on, or its last one
 /// before From.
 static Expected<std::optional<Timestamp>>
@@ -292,6 +282,24 @@ watchpointBetween(const Trace &T,
   return std::nullopt;
 }
 
+Expected<Stop> TimeTravel::afterStep(Timestamp From, Timestamp To,
+                                     const Cancellation &Cancel) const {
+  // A step that writes what is watched stops for that, as on a processor.
+  Expected<std::optional<uint64_t>> Written =
+      watchpointBetween(T, Watchpoints, From, To, Cancel);
+  if (!Written)
+    return Written.takeError();
+  if (*Written)
+    return Stop{StopKind::Watchpoint, 0, **Written};
+  if (Breakpoints.empty())
+    return Stop{StopKind::Step};
+  Expected<Registers> R = T.registers(Now.Thread, Now.Time);
+  if (!R)
+    return R.takeError();
+  return Stop{Breakpoints.count(R->rip()) ? StopKind::Breakpoint
+                                          : StopKind::Step};
+}
+
 Expected<Stop> TimeTravel::stepForward(uint32_t Thread, bool Others,
                                        const Cancellation &Cancel) {
   if (Now.Time == T.instructions()) {
@@ -321,14 +329,7 @@ Expected<Stop> TimeTravel::stepForward(uint32_t Thread, bool Others,
   Now = {Until, Thread};
   if (Now.Time == T.instructions())
     return endStop();
-  // A step that writes what is watched stops for that, as on a processor.
-  Expected<std::optional<uint64_t>> Written =
-      watchpointBetween(T, Watchpoints, Before, Until, Cancel);
-  if (!Written)
-    return Written.takeError();
-  if (*Written)
-    return Stop{StopKind::Watchpoint, 0, **Written};
-  return afterStep();
+  return afterStep(Before, Until, Cancel);
 }
 
 Expected<Stop> TimeTravel::stepBackward(uint32_t Thread,
@@ -351,13 +352,7 @@ Expected<Stop> TimeTravel::stepBackward(uint32_t Thread,
   }
   Timestamp Before = Now.Time;
   Now = {**Ran, Thread};
-  Expected<std::optional<uint64_t>> Written =
-      watchpointBetween(T, Watchpoints, Now.Time, Before, Cancel);
-  if (!Written)
-    return Written.takeError();
-  if (*Written)
-    return Stop{StopKind::Watchpoint, 0, **Written};
-  return afterStep();
+  return afterStep(Now.Time, Before, Cancel);
 }
 
 } // namespace chronicle

@@ -84,8 +84,9 @@ private:
   llvm::Expected<std::optional<Hit>> searchBackward(Timestamp From,
                                                     const Cancellation &Cancel);
   llvm::Expected<Stop> goToEnd();
-  /// What a step that nothing else ended has led to.
-  llvm::Expected<Stop> afterStep() const;
+  /// What a step over From to To, that nothing else ended, has led to.
+  llvm::Expected<Stop> afterStep(Timestamp From, Timestamp To,
+                                 const Cancellation &Cancel) const;
 
   const Trace &T;
   Position Now;

@@ -10,7 +10,8 @@ namespace chronicle {
 /// Numbers the activations of a stack that have none yet: those at its inner
 /// end. Returns the innermost one's.
 uint32_t CallWriter::number(MutableArrayRef<CallStackRecord> Stacks,
-                            CallStackRecord &Stack, DatabaseBuilder &Database) {
+                            CallStackRecord &Stack, DatabaseBuilder &Database,
+                            SuperblockOf Of) {
   size_t Known = Stack.Calls.size();
   while (Known && !Stack.Calls[Known - 1].Node)
     --Known;
@@ -23,15 +24,19 @@ uint32_t CallWriter::number(MutableArrayRef<CallStackRecord> Stacks,
       return S.Id == Stack.Interrupted;
     });
     if (It != Stacks.end())
-      Parent = number(Stacks, *It, Database);
+      Parent = number(Stacks, *It, Database, Of);
   }
-  for (CallRecord &Call : MutableArrayRef(Stack.Calls).drop_front(Known))
-    Parent = Call.Node = Database.addActivation(Parent, Call);
+  for (CallRecord &Call : MutableArrayRef(Stack.Calls).drop_front(Known)) {
+    CallRecord Written = Call;
+    Written.CallSuperblock = Of(Call.CallSuperblock);
+    Written.Callee = Of(Call.Callee);
+    Parent = Call.Node = Database.addActivation(Parent, Written);
+  }
   return Parent;
 }
 
-ByteWriter CallWriter::endBlock(CallFollower &Calls,
-                                DatabaseBuilder &Database) {
+ByteWriter CallWriter::endBlock(CallFollower &Calls, DatabaseBuilder &Database,
+                                SuperblockOf Of) {
   ByteWriter Out;
   for (uint32_t Thread : Calls.takeChanged()) {
     CallTracker &T = *Calls.thread(Thread);
@@ -40,7 +45,7 @@ ByteWriter CallWriter::endBlock(CallFollower &Calls,
     llvm::append_range(Stacks.Signals, Calls.signalsOf(Thread));
     for (CallStackRecord &S : T.stacks()) {
       bool Current = &S == &T.current();
-      Stacks.Stacks.push_back({number(T.stacks(), S, Database),
+      Stacks.Stacks.push_back({number(T.stacks(), S, Database, Of),
                                Current ? T.stackPointer() : S.StackPointer,
                                S.Top, S.Id, S.Interrupted});
     }

@@ -16,12 +16,16 @@ namespace chronicle {
 /// new activation and a stack of a thread that ran.
 class CallWriter {
 public:
+  /// Gives the superblock of what the follower was told as one.
+  using SuperblockOf = llvm::function_ref<uint32_t(uint32_t)>;
   /// The block's stacks section.
-  ByteWriter endBlock(CallFollower &Calls, DatabaseBuilder &Database);
+  ByteWriter endBlock(CallFollower &Calls, DatabaseBuilder &Database,
+                      SuperblockOf Of);
 
 private:
   uint32_t number(llvm::MutableArrayRef<CallStackRecord> Stacks,
-                  CallStackRecord &Stack, DatabaseBuilder &Database);
+                  CallStackRecord &Stack, DatabaseBuilder &Database,
+                  SuperblockOf Of);
 };
 
 } // namespace chronicle

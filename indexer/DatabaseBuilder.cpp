@@ -18,7 +18,7 @@ static constexpr size_t GatherBytes = 64 << 10;
 static constexpr uint64_t ExecutionBlocks = 1024, ExecutionRuns = 1 << 15;
 /// Superblocks that ran in at least so many blocks get their programs stored:
 /// of code that runs once, a file would be made three times as large.
-static constexpr uint8_t ProgramBlocks = 4;
+static constexpr uint32_t ProgramBlocks = 4;
 /// A checkpoint is due after this much more, or a quarter of what there is: a
 /// full disk costs little of a trace, and checkpoints little of the disk.
 static constexpr uint64_t CheckpointGrowth = 2 << 20;
@@ -101,10 +101,10 @@ void DatabaseBuilder::flushExecutions() {
   BlockNumber First = Executed.first();
   if (First == nextBlock())
     return;
+  ByteWriter Bytes = Executed.take(nextBlock());
   for (uint32_t Superblock : Executed.superblocks())
     ExecutedIn.ran(Superblock, ExecutionPieces);
   ++ExecutionPieces;
-  ByteWriter Bytes = Executed.take(nextBlock());
   append(PieceType::Executions, First, Bytes);
 }
 
@@ -112,7 +112,7 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
                                SequenceCoder &Sequence,
                                ArrayRef<uint8_t> Opaque,
                                ArrayRef<uint8_t> Stacks,
-                               function_ref<uint32_t(uint32_t)> OwnerOf) {
+                               ArrayRef<uint32_t> Owners) {
   BlockNumber N = nextBlock();
   Pages.endBlock(N, Head);
   Image.endBlock();
@@ -124,13 +124,8 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
   }
   ByteWriter Bytes;
   encodeBlock(Bytes, Head, Events.Bytes.data(), Coded, Opaque, Stacks);
-  for (uint32_t Exit : Sequence.seen()) {
-    const uint32_t Superblock = OwnerOf(Exit);
-    if (Superblock >= RanIn.size())
-      RanIn.resize(Superblock + Superblock / 2 + 16);
-    if (Executed.ran(Superblock, N) && RanIn[Superblock] < ProgramBlocks)
-      ++RanIn[Superblock];
-  }
+  for (uint32_t Exit : Sequence.seen())
+    Executed.ran(Owners[Exit], N);
   BlockEntry &Entry = Blocks.emplace_back();
   Entry.Offset = Writer->append(PieceType::Block, N, Bytes.take());
   Entry.First = Head.First;
@@ -186,8 +181,7 @@ void DatabaseBuilder::checkpoint() {
 
 /// From the definitions in the file.
 Expected<ProgramsWriter> DatabaseBuilder::makePrograms() const {
-  ProgramsWriter Programs(Maker.Version, static_cast<uint32_t>(RanIn.size()),
-                          Passed);
+  ProgramsWriter Programs(Maker.Version, Executed.superblockEnd(), Passed);
   Expected<std::unique_ptr<MemoryBuffer>> File = Writer->written();
   if (!File)
     return File.takeError();
@@ -203,8 +197,8 @@ Expected<ProgramsWriter> DatabaseBuilder::makePrograms() const {
       return Raw.takeError();
     DefinitionsReader Entries(ArrayRef(Raw->get(), P->RawSize));
     while (std::optional<DefinitionEntry> E = Entries.next()) {
-      if (E->Tag != DefinitionTag || E->Number >= RanIn.size() ||
-          RanIn[E->Number] < ProgramBlocks)
+      if (E->Tag != DefinitionTag || E->Number >= Executed.superblockEnd() ||
+          Executed.blocksOf(uint32_t(E->Number)) < ProgramBlocks)
         continue;
       if (auto Program = Maker.Make(E->Bytes))
         if (!Programs.add(static_cast<uint32_t>(E->Number), *Program))

@@ -37,11 +37,11 @@ public:
   }
 
   /// Ends the block: its pages and the block itself. \p Head is complete but
-  /// for the dirty counts; \p OwnerOf gives the superblock of an exit.
+  /// for the dirty counts; \p Owners has the superblock of each exit.
   void addBlock(BlockHead Head, const EventsWriter &Events,
                 SequenceCoder &Sequence, llvm::ArrayRef<uint8_t> Opaque,
                 llvm::ArrayRef<uint8_t> Stacks,
-                llvm::function_ref<uint32_t(uint32_t)> OwnerOf);
+                llvm::ArrayRef<uint32_t> Owners);
   BlockNumber nextBlock() const { return Blocks.size(); }
   /// Writes a checkpoint if one is due by the clock. For when nothing comes.
   void idle();
@@ -101,8 +101,6 @@ private:
   ByteWriter Definitions, Timeline;
   ActivationsWriter Activations;
   ExecutionsWriter Executed;
-  /// By superblock: in how many blocks it ran, up to ProgramBlocks.
-  std::vector<uint8_t> RanIn;
   std::vector<uint8_t> Passed; ///< by exit
   ExecutionsWriter ExecutedIn; ///< pieces of the above, not blocks
   uint64_t ExecutionPieces = 0;

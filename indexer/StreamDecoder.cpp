@@ -5,6 +5,7 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <cinttypes>
+#include <smmintrin.h>
 
 using namespace llvm;
 using namespace llvm::support;
@@ -74,10 +75,12 @@ void StreamDecoder::endBlock() {
   Head.Events = Events.Count;
   Head.OpaqueBytes = Opaque.size();
   Counts.OpaqueBytes += Opaque.size();
-  ByteWriter Stacks = CallStacks.endBlock(Calls, Database);
-  Database.addBlock(
-      Head, Events, Sequence, Opaque.data(), Stacks.data(),
-      [this](uint32_t Exit) { return Superblocks.ownerOf(Exit); });
+  ByteWriter Stacks =
+      CallStacks.endBlock(Calls, Database, [this](uint32_t Word) {
+        return Superblocks.superblockOf(Word);
+      });
+  Database.addBlock(Head, Events, Sequence, Opaque.data(), Stacks.data(),
+                    Superblocks.owners());
   beginBlock();
 }
 
@@ -116,17 +119,15 @@ void StreamDecoder::followSets(CallTracker &Running, const SlotFact *Facts,
   Follow();
 }
 
-/// An execution that may be more to the call stack than a move of the stack
-/// pointer. T is the time at its entry.
+/// An execution whose step is Other. T is the time at its entry.
 void StreamDecoder::followCalls(CallTracker &Running, uint32_t Exit,
                                 const uint8_t *Slots, Timestamp T) {
-  uint32_t Id = Superblocks.ownerOf(Exit);
-  const SuperblockTable::Exit &X = Superblocks.exits()[Exit];
-  Running.step(Id, T);
+  const SuperblockTable::Exit &X = Superblocks.exit(Exit);
   T += X.Instructions;
   if (X.Special & SuperblockTable::StackSet) {
     const StackPointerFact &To = Superblocks.setStack(X);
-    const SlotFact *Facts = Superblocks.facts(Superblocks[Id]);
+    const SlotFact *Facts =
+        Superblocks.facts(Superblocks[Superblocks.ownerOf(Exit)]);
     followSets(Running, Facts, Superblocks.factsAt(Exit), To.Base, Slots, T);
     uint64_t Base = Running.stackPointer();
     unsigned Sets = To.Base;
@@ -138,83 +139,113 @@ void StreamDecoder::followCalls(CallTracker &Running, uint32_t Exit,
     Running.moved(Running.stackPointer() + X.Stack);
   }
   if (X.Special & SuperblockTable::Call)
-    Running.call(Id, T);
+    Running.call(Exit + 1, T);
 }
 
-/// Runs of superblocks, up to the first word that is something else. The goal
-/// is 1 ns an execution that has no slots, and neither calls nor returns: of
-/// those instructions and stack pointer are all there is to know, and summed
-/// up, four at a time. What is read again and again is in locals: a store could
-/// change any member, as far as a compiler knows.
+/// How many words there are before the first that is not below the end, a power
+/// of two.
+static size_t wordsBelow(const uint32_t *Words, size_t Count, uint32_t End) {
+  auto Four = [&](size_t I) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(Words + I));
+  };
+  const __m128i TooHigh = _mm_set1_epi32(int(-End));
+  size_t I = 0;
+  for (; I + 16 <= Count; I += 16) {
+    __m128i Any = _mm_or_si128(_mm_or_si128(Four(I), Four(I + 4)),
+                               _mm_or_si128(Four(I + 8), Four(I + 12)));
+    if (!_mm_testz_si128(Any, TooHigh))
+      break;
+  }
+  while (I < Count && Words[I] < End)
+    ++I;
+  return I;
+}
+
+/// Runs of superblocks, up to the first word that is something else.
 const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
                                          const uint32_t *End, Cursor &At) {
-  const SuperblockTable::ExitView Exits = Superblocks.exits();
-  const uint32_t *Start = Word, *FirstWord = Word;
-  uint64_t Passed = 0;
-  // Without a thread nothing is ever above the limit.
-  CallTracker *Running = Calls.running();
-  uint64_t StackPointer = Running ? Running->stackPointer() : 0;
-  uint64_t Limit = Running ? Running->limit() : ~uint64_t(0);
-  for (bool More = true; More;) {
-    // What does not rise stays below the limit.
-    if (StackPointer <= Limit) {
-      uint64_t Sum = 0;
-      for (size_t Left =
-               std::min<size_t>(End - Word, SuperblockTable::MaxSummed);
-           Left >= 4; Left -= 4, Word += 4) {
-        uint32_t W0 = Word[0], W1 = Word[1], W2 = Word[2], W3 = Word[3];
-        if (LLVM_UNLIKELY((W0 | W1 | W2 | W3) >= Exits.wordEnd()))
-          break;
-        uint64_t S0 = Exits.step(W0), S1 = Exits.step(W1);
-        uint64_t S2 = Exits.step(W2), S3 = Exits.step(W3);
-        if (SuperblockTable::stepFlags(S0 | S1 | S2 | S3))
-          break;
-        Sum += S0 + S1 + S2 + S3;
-      }
-      Passed += uint32_t(Sum);
-      StackPointer += uint64_t(int64_t(Sum) >> 32);
-    }
-    // One by one, past the next that is anything else.
-    for (More = false; Word != End && !More; ++Word) {
-      uint32_t Exit = *Word - 1;
-      if (LLVM_UNLIKELY(Exit >= Exits.count()))
-        break;
-      const SuperblockTable::Exit &X = Exits[Exit];
-      uint64_t Moved = StackPointer + uint64_t(int64_t(X.Stack));
-      if ((X.Special & SuperblockTable::TakesMore) || Moved > Limit) {
-        // Events that come of it need to know where they are.
-        Executions += Word - FirstWord;
-        FirstWord = Word;
-        Instructions += std::exchange(Passed, 0);
-        uint32_t SlotBytes = 0;
-        if (X.Special & SuperblockTable::HasSlots) {
-          const SuperblockTable::Entry &S =
-              Superblocks[Superblocks.ownerOf(Exit)];
-          SlotBytes = S.SlotBytes;
-          if (size_t(At.SlotsEnd - At.Slots) < SlotBytes)
-            break;
-          applySlots(Superblocks.facts(S), Superblocks.factsAt(Exit), At.Slots);
-        }
-        if (Running) {
-          Running->jumpTo(StackPointer);
-          followCalls(*Running, Exit, At.Slots, instructions());
-          Moved = Running->stackPointer();
-          Limit = Running->limit();
-        }
-        At.Slots += SlotBytes;
-        More = true;
-      }
-      More |= X.Special != 0;
-      StackPointer = Moved;
-      Passed += X.Instructions;
-    }
+  while (Word != End) {
+    size_t Count =
+        wordsBelow(Word, std::min<size_t>(End - Word, Step::BatchSize),
+                   Superblocks.stepEnd());
+    size_t Taken = decodeBatch(Word, Count, At);
+    Sequence.add(ArrayRef(Word, Taken));
+    Word += Taken;
+    if (!Taken || Taken != Count)
+      break;
   }
-  Sequence.add(ArrayRef(Start, Word));
-  if (Running)
-    Running->jumpTo(StackPointer);
-  Executions += Word - FirstWord;
-  Instructions += Passed;
   return Word;
+}
+
+/// Executions of one thread, up to one that makes no sense; returns how many.
+/// The goal is 1 ns for each. Of most of them instructions and stack pointer
+/// are all there is to know, but which are not no processor can foresee: so
+/// nothing branches on it, each leaves a record, which the next overwrites if
+/// it was that plain. What the records say is then done with the others.
+size_t StreamDecoder::decodeBatch(const uint32_t *Words, size_t Count,
+                                  Cursor &At) {
+  const Step *Steps = Superblocks.steps();
+  Step *const Before = Listed.data();
+  Step Sum;
+  size_t Specials = 0;
+#pragma GCC unroll 8
+  for (size_t I = 0; I != Count; ++I) {
+    Step S = Steps[Words[I]];
+    Before[Specials] = Sum;
+    Specials += S.isSpecial();
+    Sum = Sum + S;
+  }
+
+  CallTracker &Running = Calls.running() ? *Calls.running() : Nobody;
+  // Where the sum counts from.
+  uint64_t StackPointer = Running.stackPointer();
+  const uint64_t FirstExecution = Executions;
+  Timestamp Start = instructions();
+  if (Count)
+    Running.step(Words[0], Start);
+  for (size_t N = 0; N != Specials; ++N) {
+    const size_t I = Before[N].count();
+    const Step S = Steps[Words[I]], After = Before[N] + S;
+    const uint32_t Next = I + 1 != Count ? Words[I + 1] : 0;
+    if (!S.is(Step::Other)) {
+      Running.moved(StackPointer + After.stack());
+      if (S.is(Step::Calls))
+        Running.call(Words[I], Start + After.instructions(), Next);
+      continue;
+    }
+    // Events that come of it need to know where they are.
+    Executions = FirstExecution + I;
+    Instructions = Start - First + Before[N].instructions();
+    Running.jumpTo(StackPointer + Before[N].stack());
+    if (!decodeOther(Running, Words[I] - 1, At))
+      return I;
+    Start += Superblocks.exit(Words[I] - 1).Instructions;
+    StackPointer = Running.stackPointer() - After.stack();
+    if (Next)
+      Running.step(Next, Start + After.instructions());
+  }
+  Running.jumpTo(StackPointer + Sum.stack());
+  Executions = FirstExecution + Count;
+  Instructions = Start - First + Sum.instructions();
+  return Count;
+}
+
+/// An execution that is more than a call or return; false if it cannot be.
+bool StreamDecoder::decodeOther(CallTracker &Running, uint32_t Exit,
+                                Cursor &At) {
+  if (Exit >= Superblocks.exitCount())
+    return false;
+  uint32_t SlotBytes = 0;
+  if (Superblocks.exit(Exit).Special & SuperblockTable::HasSlots) {
+    const SuperblockTable::Entry &S = Superblocks[Superblocks.ownerOf(Exit)];
+    SlotBytes = S.SlotBytes;
+    if (size_t(At.SlotsEnd - At.Slots) < SlotBytes)
+      return false;
+    applySlots(Superblocks.facts(S), Superblocks.factsAt(Exit), At.Slots);
+  }
+  followCalls(Running, Exit, At.Slots, instructions());
+  At.Slots += SlotBytes;
+  return true;
 }
 
 Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
@@ -265,7 +296,7 @@ Error StreamDecoder::decodeFault(uint32_t Id, ArrayRef<uint8_t> Payload,
     return createStringError("the slots of superblock %u are missing", Id);
   applySlots(Superblocks.facts(S), Point->Facts, At.Slots);
   if (CallTracker *Running = Calls.running()) {
-    Running->step(Id, instructions());
+    Running->step(S.FirstExit + 1, instructions());
     followSets(*Running, Superblocks.facts(S), Point->Facts, ~0u, At.Slots,
                instructions() + Point->Instructions);
   }

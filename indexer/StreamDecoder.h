@@ -62,6 +62,8 @@ private:
   struct Cursor;
   const uint32_t *decodeRun(const uint32_t *Word, const uint32_t *End,
                             Cursor &At);
+  size_t decodeBatch(const uint32_t *Words, size_t Count, Cursor &At);
+  bool decodeOther(CallTracker &Running, uint32_t Exit, Cursor &At);
   llvm::Error decodeWords(const RingChunk &Chunk);
   llvm::Error decodeEvent(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload);
   llvm::Error decodeMemory(llvm::ArrayRef<uint8_t> Payload);
@@ -85,7 +87,10 @@ private:
   DatabaseBuilder &Database;
   SuperblockTable Superblocks;
   ModuleList Modules;
-  CallFollower Calls;
+  CallFollower Calls; ///< of run words in place of superblocks
+  /// What the batch has done before each of its special steps.
+  std::array<Step, Step::BatchSize> Listed;
+  CallTracker Nobody{0, 0}; ///< for what runs before any thread does
   CallWriter CallStacks;
   StreamCounts Counts;
   std::vector<std::string> ReasonNames;

@@ -10,20 +10,10 @@ using namespace llvm;
 
 namespace chronicle {
 
-static constexpr SuperblockTable::Exit NoExit = {0, SuperblockTable::Undefined,
-                                                 0};
-
-// A step is read as one word.
-static_assert(sizeof(SuperblockTable::Exit) == sizeof(uint64_t));
-static_assert(endianness::native == endianness::little);
-// Nothing carries from one half of a sum into the other, or out of it.
-static_assert(uint64_t(SuperblockTable::MaxSummed) * 0xffff <= UINT32_MAX);
-static_assert(int64_t(SuperblockTable::MaxSummed) *
-                  SuperblockTable::MaxSummedStack <=
-              INT32_MAX);
+static constexpr Step Undefined(Step::Other);
 
 SuperblockTable::SuperblockTable()
-    : Entries(1), Exits(1 << 10, NoExit), Places(1) {}
+    : Entries(1), Steps(1 << 10, Undefined), Places(1) {}
 
 Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
                               ArrayRef<uint8_t> Definition) {
@@ -50,14 +40,17 @@ Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
       Number = int64_t(SetStacks.size());
       SetStacks.push_back(Stack);
     }
-    if (Stack.Delta > 0)
-      Special |= Rises;
-    if (Stack.Delta < -MaxSummedStack)
-      Special |= Far;
-    if (exitCount() + 1 == Exits.size())
-      Exits.resize(Exits.size() * 2, NoExit);
-    Exits[exitCount() + 1] = {F->InstructionsAt[Ordinal], Special,
-                              int32_t(Number)};
+    Step S(Step::Other);
+    if (!(Special & (StackSet | HasSlots)) &&
+        Step::fits(F->InstructionsAt[Ordinal], Stack.Delta))
+      S = Step(Special & Call    ? Step::Calls
+               : Stack.Delta > 0 ? Step::Rises
+                                 : Step::Plain,
+               F->InstructionsAt[Ordinal], Stack.Delta);
+    if (exitCount() + 1 == Steps.size())
+      Steps.resize(Steps.size() * 2, Undefined);
+    Steps[exitCount() + 1] = S;
+    Exits.push_back({F->InstructionsAt[Ordinal], Special, int32_t(Number)});
     FactsAt.push_back(F->SlotFactsAt[Ordinal]);
     Owners.push_back(Id);
   }
@@ -91,9 +84,9 @@ SuperblockTable::faultPoint(uint32_t Id, uint64_t Rip) const {
 std::vector<uint8_t> SuperblockTable::passed() const {
   std::vector<uint8_t> Result;
   Result.reserve(exitCount());
-  for (uint32_t Exit = 0; Exit < exitCount(); ++Exit)
-    Result.push_back(static_cast<uint8_t>(std::min<uint32_t>(
-        exits()[Exit].Instructions, StoredPrograms::ManyPassed)));
+  for (const Exit &X : Exits)
+    Result.push_back(static_cast<uint8_t>(
+        std::min<uint32_t>(X.Instructions, StoredPrograms::ManyPassed)));
   return Result;
 }
 

@@ -7,13 +7,71 @@
 #define CHRONICLE_INDEXER_SUPERBLOCKTABLE_H
 
 #include "trace-format/BytecodeReader.h"
-#include "llvm/ADT/bit.h"
 #include <optional>
 #include <vector>
 
 namespace chronicle {
 
-/// About 40 bytes a superblock, 14 an exit, 15 a slot and 1 an instruction.
+/// What the hot loop reads of an exit, in one word, so that those of a batch
+/// are summed up as they are: Instructions, by how much the stack pointer
+/// moves, and a 1. What else it says is above these, where nothing carries into
+/// them.
+class Step {
+public:
+  enum Kind : uint64_t {
+    Plain = 0,
+    /// All below: more than a sum of them says.
+    Special = uint64_t(1) << 63,
+    /// The stack pointer rises, and may leave activations.
+    Rises = Special,
+    Calls = Special | uint64_t(1) << 62,
+    /// Has slots, sets the stack pointer, cannot be summed up, is not defined:
+    /// see SuperblockTable::Exit. Only counts.
+    Other = Special | uint64_t(1) << 61,
+  };
+  /// So many can be summed up.
+  static constexpr size_t BatchSize = 1024;
+
+  constexpr Step() = default;
+  explicit constexpr Step(Kind K, uint32_t Instructions = 0, int64_t Stack = 0)
+      : Bits(K |
+             (uint64_t(Stack) << (64 - StackBits) >> (64 - StackBits))
+                 << StackShift |
+             uint64_t(Instructions) << CountBits | 1) {}
+  static constexpr bool fits(uint64_t Instructions, int64_t Stack) {
+    return Instructions < (uint64_t(1) << InstructionBits) / BatchSize &&
+           Stack > -MaxStack && Stack < MaxStack;
+  }
+
+  /// Of a sum, too.
+  uint32_t count() const { return Bits & ((1 << CountBits) - 1); }
+  uint32_t instructions() const {
+    return Bits >> CountBits & ((1 << InstructionBits) - 1);
+  }
+  int64_t stack() const {
+    return int64_t(Bits << (64 - StackBits - StackShift)) >> (64 - StackBits);
+  }
+  Step operator+(Step More) const {
+    Step Sum;
+    Sum.Bits = Bits + More.Bits;
+    return Sum;
+  }
+
+  /// Only of one step.
+  unsigned isSpecial() const { return Bits >> 63; }
+  bool is(Kind K) const { return (Bits & K) == K; }
+
+private:
+  static constexpr unsigned CountBits = 11, InstructionBits = 22,
+                            StackBits = 28;
+  static constexpr unsigned StackShift = CountBits + InstructionBits;
+  static constexpr int64_t MaxStack =
+      (int64_t(1) << (StackBits - 1)) / BatchSize;
+  static_assert(BatchSize < 1 << CountBits && StackShift + StackBits <= 61);
+  uint64_t Bits = 0;
+};
+
+/// About 40 bytes a superblock, 22 an exit, 15 a slot and 1 an instruction.
 class SuperblockTable {
 public:
   struct Entry {
@@ -21,8 +79,7 @@ public:
     uint32_t SlotBytes = 0; ///< of the store area, for every execution
     uint32_t FirstFact = 0;
   };
-  /// All that the hot loop reads, as one word: those without flags are summed
-  /// up as they are, MaxSummed of them.
+  /// What Step::Other is to be handled by.
   struct Exit {
     uint16_t Instructions;
     uint16_t Special; ///< flags
@@ -32,16 +89,7 @@ public:
     Call = 1,
     StackSet = 2, ///< not only moved: see setStack()
     HasSlots = 4,
-    /// The stack pointer rises, and may leave activations.
-    Rises = 8,
-    /// It moves so far that a sum could overflow.
-    Far = 16,
-    Undefined = 32,
-    /// What takes more than a look at where the stack pointer is.
-    TakesMore = Call | StackSet | HasSlots,
   };
-  static constexpr size_t MaxSummed = 1 << 16;
-  static constexpr int32_t MaxSummedStack = 1 << 14;
 
   SuperblockTable();
 
@@ -63,6 +111,8 @@ public:
   /// Some do not log their stores (CH_DEF_MARKS_STORES).
   bool someMarkStores() const { return SomeMarkStores; }
   uint32_t ownerOf(uint32_t Exit) const { return Owners[Exit]; }
+  /// By exit.
+  llvm::ArrayRef<uint32_t> owners() const { return Owners; }
   const StackPointerFact &setStack(const Exit &X) const {
     return SetStacks[X.Stack];
   }
@@ -71,38 +121,16 @@ public:
   /// Slots filled by an execution that leaves by this exit.
   uint32_t factsAt(uint32_t Exit) const { return FactsAt[Exit]; }
 
-  /// Exits for a stretch in which nothing is defined, without the vector in
-  /// between.
-  class ExitView {
-  public:
-    uint32_t count() const { return Count; }
-    const Exit &operator[](uint32_t Number) const {
-      return Exits[size_t(Number) + 1];
-    }
-    /// Run words below this have an entry, which may be Undefined. A power of
-    /// two, so that several can be held against it at once.
-    uint32_t wordEnd() const { return WordEnd; }
-    /// An exit by its run word: its number plus 1.
-    uint64_t step(uint32_t Word) const {
-      return llvm::bit_cast<uint64_t>(Exits[Word]);
-    }
+  const Exit &exit(uint32_t Exit) const { return Exits[Exit]; }
+  /// The superblock that a run word is of; 0: none.
+  uint32_t superblockOf(uint32_t Word) const {
+    return Word - 1 < exitCount() ? Owners[Word - 1] : 0;
+  }
 
-  private:
-    friend class SuperblockTable;
-    const Exit *Exits;
-    uint32_t Count, WordEnd;
-  };
-  /// The flags in a step, or in several of them.
-  static constexpr uint64_t stepFlags(uint64_t Steps) {
-    return Steps & 0xffff0000;
-  }
-  ExitView exits() const {
-    ExitView V;
-    V.Exits = Exits.data();
-    V.Count = exitCount();
-    V.WordEnd = uint32_t(Exits.size());
-    return V;
-  }
+  /// By run word, below stepEnd(), which is a power of two: several can be held
+  /// against it at once. What is not defined is Other.
+  const Step *steps() const { return Steps.data(); }
+  uint32_t stepEnd() const { return uint32_t(Steps.size()); }
 
   struct FaultPoint {
     uint32_t Instructions; ///< complete before the fault
@@ -121,7 +149,8 @@ private:
     uint16_t Facts = 0;
   };
   std::vector<Entry> Entries;
-  std::vector<Exit> Exits;       ///< by run word
+  std::vector<Step> Steps;       ///< by run word
+  std::vector<Exit> Exits;       ///< by exit
   std::vector<uint32_t> Owners;  ///< by exit
   std::vector<uint16_t> FactsAt; ///< by exit
   std::vector<StackPointerFact> SetStacks;

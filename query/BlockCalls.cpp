@@ -382,7 +382,7 @@ Error BlockCallsBuilder::numberAtEnd() {
                   Cursor.block().Number, T.Thread));
     for (size_t S = 0; S < T.Stacks.size(); ++S) {
       uint32_t Number = T.Stacks[S].Activation;
-      std::vector<CallRecord> &Records = Calls->stacks()[S].Calls;
+      SmallVectorImpl<CallRecord> &Records = Calls->stacks()[S].Calls;
       for (size_t K = Records.size(); K--;) {
         Node &N = Result.Nodes[Records[K].Node - 1];
         if (N.Call.Node)

@@ -51,11 +51,9 @@ public:
   void u32(uint32_t N) { fixed(N); }
   void u64(uint64_t N) { fixed(N); }
   void v(uint64_t N) {
-    while (N >= 0x80) {
-      Data.push_back(uint8_t(N) | 0x80);
-      N >>= 7;
-    }
-    Data.push_back(uint8_t(N));
+    const size_t Start = size();
+    uint8_t *To = grow(MaxNumberBytes);
+    truncate(Start + size_t(writeNumber(To, N) - To));
   }
   void z(int64_t N) { v(zigzag(N)); }
   void bytes(const void *P, size_t Size) {

@@ -25,47 +25,6 @@ CallTracker::CallTracker(std::vector<CallStackRecord> Known)
   top();
 }
 
-void CallTracker::top() {
-  const CallStackRecord &S = current();
-  Limit = S.Calls.back().Callee ? std::min(S.Calls.back().Slot, S.Top) : 0;
-}
-
-void CallTracker::entered(uint32_t Superblock, Timestamp T) {
-  CallRecord &Call = current().Calls.back();
-  Call.Callee = Superblock;
-  Call.Entry = T;
-  top();
-}
-
-void CallTracker::rise() {
-  CallStackRecord &S = current();
-  S.Top = std::max(S.Top, StackPointer);
-  while (S.Calls.back().Slot < StackPointer)
-    pop();
-  top();
-}
-
-void CallTracker::pop() {
-  std::vector<CallRecord> &Calls = current().Calls;
-  if (Ended)
-    Ended->push_back(Calls.back());
-  Calls.pop_back();
-}
-
-void CallTracker::push(const CallRecord &Call) {
-  CallStackRecord &S = current();
-  // A return address overwritten: that activation is over.
-  while (S.Calls.back().Slot <= StackPointer)
-    pop();
-  S.Calls.push_back(Call);
-  S.Top = std::max(S.Top, StackPointer);
-  Limit = 0;
-}
-
-void CallTracker::call(uint32_t CallSuperblock, Timestamp T) {
-  push({T, StackPointer, CallSuperblock, 0, 0, false});
-}
-
 void CallTracker::begin(uint64_t To, Timestamp T, uint32_t Interrupted) {
   if (Stacks.size() == MaxStacks)
     Stacks.pop_back();

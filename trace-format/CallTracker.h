@@ -17,7 +17,9 @@
 #define CHRONICLE_TRACE_FORMAT_CALLTRACKER_H
 
 #include "trace-format/TraceData.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Compiler.h"
+#include <algorithm>
 #include <vector>
 
 namespace chronicle {
@@ -37,7 +39,7 @@ constexpr uint64_t NeverEnds = ~uint64_t(0);
 /// One stack of a thread. Its first record is how the stack came into use, and
 /// never ends by itself.
 struct CallStackRecord {
-  std::vector<CallRecord> Calls;
+  llvm::SmallVector<CallRecord, 0> Calls;
   uint64_t StackPointer = 0; ///< when it was left, if not the current one
   uint64_t Top = 0;          ///< highest stack pointer seen
   uint32_t Id = 0;           ///< from 1, unique in the thread
@@ -68,8 +70,12 @@ public:
   }
   /// The stack pointer was set to something from elsewhere.
   void set(uint64_t To, Timestamp T);
-  /// The exit was a call; the stack pointer is where the return address is.
-  void call(uint32_t CallSuperblock, Timestamp T);
+  /// The exit was a call; the stack pointer is where the return address is. Who
+  /// knows the next superblock saves its step().
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void call(uint32_t CallSuperblock, Timestamp T,
+                                         uint32_t Callee = 0) {
+    push({T, StackPointer, CallSuperblock, Callee, 0, false});
+  }
   /// The kernel enters a signal handler with this stack pointer.
   void signal(uint64_t To, bool AlternateStack, Timestamp T);
 
@@ -89,13 +95,41 @@ public:
   std::vector<CallRecord> *Ended = nullptr;
 
 private:
-  void entered(uint32_t Superblock, Timestamp T);
-  void rise();
+  // What every call and return goes through is here, for the indexer's hot
+  // loop.
+  void entered(uint32_t Superblock, Timestamp T) {
+    CallRecord &Call = current().Calls.back();
+    Call.Callee = Superblock;
+    Call.Entry = T;
+    top();
+  }
+  void rise() {
+    CallStackRecord &S = current();
+    S.Top = std::max(S.Top, StackPointer);
+    while (S.Calls.back().Slot < StackPointer)
+      pop(S);
+    top();
+  }
+  void push(const CallRecord &Call) {
+    CallStackRecord &S = current();
+    // A return address overwritten: that activation is over.
+    while (S.Calls.back().Slot <= StackPointer)
+      pop(S);
+    S.Calls.push_back(Call);
+    S.Top = std::max(S.Top, StackPointer);
+    Limit = Call.Callee ? StackPointer : 0;
+  }
+  void pop(CallStackRecord &S) {
+    if (Ended)
+      Ended->push_back(S.Calls.back());
+    S.Calls.pop_back();
+  }
+  void top() {
+    const CallStackRecord &S = current();
+    Limit = S.Calls.back().Callee ? std::min(S.Calls.back().Slot, S.Top) : 0;
+  }
   void leave();
   void begin(uint64_t To, Timestamp T, uint32_t Interrupted);
-  void push(const CallRecord &Call);
-  void pop();
-  void top();
 
   std::vector<CallStackRecord> Stacks; ///< the current one first
   uint64_t StackPointer;

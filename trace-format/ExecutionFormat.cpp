@@ -2,6 +2,7 @@
 
 #include "trace-format/ExecutionFormat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
@@ -12,10 +13,62 @@ namespace chronicle {
 /// Superblocks.
 static constexpr size_t GroupSize = 64;
 
+void ExecutionsWriter::grow(uint32_t Superblock) {
+  const size_t Size = Superblock + Superblock / 2 + 16;
+  Recent.resize(Size);
+  Lists.resize(Size);
+  // One more, because ran() writes before it knows.
+  Listed.resize(Size + 1);
+}
+
+/// The blocks are bits, counted from RecentFirst.
+void ExecutionsWriter::settle(uint32_t Superblock, uint64_t Blocks,
+                              bool GoesOn) {
+  List &L = Lists[Superblock];
+  L.Blocks += uint32_t(popcount(Blocks));
+  for (uint32_t At = RecentFirst; Blocks; GoesOn = false) {
+    const unsigned Gap = countr_zero(Blocks);
+    Blocks >>= Gap;
+    const unsigned Length = countr_one(Blocks);
+    Blocks >>= Length;
+    At += Gap + Length;
+    if (GoesOn && !Gap) {
+      L.End = At;
+      continue;
+    }
+    if (L.End <= Start)
+      Touched.push_back(Superblock);
+    else
+      close(L);
+    L.First = At - Length;
+    L.End = At;
+  }
+}
+
+void ExecutionsWriter::settle(BlockNumber N) {
+  size_t Kept = 0;
+  for (size_t I = 0; I != ListedCount; ++I) {
+    const uint32_t Superblock = Listed[I];
+    uint64_t &Bits = Recent[Superblock];
+    settle(Superblock, Bits >> 1, Bits & 1);
+    // Only the block right before N can go on.
+    const uint64_t After = N - RecentFirst;
+    Bits = After <= RecentBlocks ? Bits >> After & 1 : 0;
+    Listed[Kept] = Superblock;
+    Kept += Bits;
+  }
+  ListedCount = Kept;
+  RecentFirst = uint32_t(N);
+}
+
 ByteWriter ExecutionsWriter::take(BlockNumber End) {
   ByteWriter Out;
   if (End == Start)
     return Out;
+  // Nothing goes on into the next piece.
+  settle(End + RecentBlocks + 1);
+  RecentFirst = uint32_t(End);
+  Runs = 0;
   llvm::sort(Touched);
   Out.v(Start);
   Out.v(End - Start);
@@ -48,6 +101,7 @@ ByteWriter ExecutionsWriter::take(BlockNumber End) {
   }
   Out.bytes(Bodies.data());
   Closed.clear();
+  Taken.swap(Touched);
   Touched.clear();
   Start = uint32_t(End);
   return Out;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "trace-format/SequenceCoder.h"
+#include "llvm/ADT/bit.h"
+#include <emmintrin.h>
 
 using namespace llvm;
 
@@ -13,56 +15,80 @@ void SequenceCoder::add(ArrayRef<uint32_t> Exits) {
 }
 
 /// Whether a prediction is right no processor can foresee, so nothing branches
-/// on it: each one leaves a record, which the next overwrites if it was right.
+/// on it: first all predictions are written down and replaced, then those that
+/// were wrong are looked for, sixteen at a time.
 void SequenceCoder::addBatch(ArrayRef<uint32_t> Exits) {
-  uint32_t *Table = Next.data();
-  uint32_t *Index = MissIndex.data(), *MissedBy = MissPredicted.data();
-  uint32_t Before = Previous, Last = Before;
-  size_t Count = 0;
+  uint32_t *Table = Next.data(), *Was = Predicted.data();
   const uint32_t *From = Exits.data();
-#pragma GCC unroll 4
-  for (uint32_t I = 0, N = uint32_t(Exits.size()); I != N; ++I) {
-    uint32_t Exit = From[I], Predicted = Table[Last];
-    Index[Count] = I;
-    MissedBy[Count] = Predicted;
-    Count += Predicted != Exit;
+  const uint32_t Before = Previous;
+  uint32_t Last = Before;
+#pragma GCC unroll 8
+  for (size_t I = 0, N = Exits.size(); I != N; ++I) {
+    uint32_t Exit = From[I];
+    Was[I] = Table[Last];
     Table[Last] = Exit;
     Last = Exit;
   }
   Previous = Last;
-  code(Exits, Before, Count);
+  code(Exits, Before);
 }
 
-void SequenceCoder::code(ArrayRef<uint32_t> Exits, uint32_t Before,
-                         size_t Misses) {
+/// A bit for each of up to 64 numbers that differ.
+static uint64_t differences(const uint32_t *A, const uint32_t *B,
+                            size_t Count) {
+  auto Equal = [&](size_t I) {
+    return _mm_cmpeq_epi32(
+        _mm_loadu_si128(reinterpret_cast<const __m128i *>(A + I)),
+        _mm_loadu_si128(reinterpret_cast<const __m128i *>(B + I)));
+  };
+  uint64_t Result = 0;
+  size_t I = 0;
+  for (; I + 16 <= Count; I += 16) {
+    __m128i Low = _mm_packs_epi32(Equal(I), Equal(I + 4));
+    __m128i High = _mm_packs_epi32(Equal(I + 8), Equal(I + 12));
+    int Bits = _mm_movemask_epi8(_mm_packs_epi16(Low, High));
+    Result |= uint64_t(uint16_t(~Bits)) << I;
+  }
+  for (; I < Count; ++I)
+    Result |= uint64_t(A[I] != B[I]) << I;
+  return Result;
+}
+
+void SequenceCoder::code(ArrayRef<uint32_t> Exits, uint32_t Before) {
   // Two numbers a miss, and nothing is checked on the way.
   size_t Start = Out.size();
-  uint8_t *To = Out.grow(Misses * 2 * MaxNumberBytes), *From = To;
+  uint8_t *From = Out.grow(Exits.size() * 2 * MaxNumberBytes), *To = From;
+  const uint32_t *Taken = Exits.data(), *Was = Predicted.data();
   size_t Next = 0;
-  for (size_t M = 0; M != Misses; ++M) {
-    uint32_t Index = MissIndex[M], Predicted = MissPredicted[M];
-    uint32_t Exit = Exits[Index];
-    uint32_t Left = Index ? Exits[Index - 1] : Before;
-    Hits += Index - Next;
-    Next = Index + 1;
-    if (Predicted & FirstTime) {
-      Seen.push_back(Left - 1);
-      uint32_t &Successor = First[Left];
-      if (!Successor) {
-        Successor = Exit;
-        NewSuccessors.emplace_back(Left - 1, Exit - 1);
+  for (size_t Group = 0; Group < Exits.size(); Group += 64)
+    for (uint64_t Missed =
+             differences(Was + Group, Taken + Group,
+                         std::min<size_t>(64, Exits.size() - Group));
+         Missed; Missed &= Missed - 1) {
+      const size_t Index = Group + countr_zero(Missed);
+      const uint32_t Exit = Taken[Index];
+      const uint32_t Left = Index ? Taken[Index - 1] : Before;
+      uint32_t Expected = Was[Index];
+      Hits += Index - Next;
+      Next = Index + 1;
+      if (Expected & FirstTime) {
+        Seen.push_back(Left - 1);
+        uint32_t &Successor = First[Left];
+        if (!Successor) {
+          Successor = Exit;
+          NewSuccessors.emplace_back(Left - 1, Exit - 1);
+        }
+        if (Successor == Exit) {
+          ++Hits;
+          continue;
+        }
+        Expected = Successor;
       }
-      if (Successor == Exit) {
-        ++Hits;
-        continue;
-      }
-      Predicted = Successor;
+      const uint32_t Instead = std::exchange(Other[Left], Expected);
+      To = writeNumber(To, std::exchange(Hits, 0) << 1 | (Instead == Exit));
+      if (Instead != Exit)
+        To = writeNumber(To, Exit);
     }
-    uint32_t Instead = std::exchange(Other[Left], Predicted);
-    To = writeNumber(To, std::exchange(Hits, 0) << 1 | (Instead == Exit));
-    if (Instead != Exit)
-      To = writeNumber(To, Exit);
-  }
   Out.truncate(Start + size_t(To - From));
   Hits += Exits.size() - Next;
 }

@@ -28,9 +28,7 @@ constexpr uint32_t NoSymbol = ~uint32_t(0);
 /// a symbol and 12 bytes an exit number.
 class SequenceCoder {
 public:
-  SequenceCoder()
-      : Next(1), First(1), Other(1), MissIndex(BatchSize),
-        MissPredicted(BatchSize) {}
+  SequenceCoder() : Next(1), First(1), Other(1), Predicted(BatchSize) {}
 
   /// Exit numbers below Count may be coded from now on.
   void setExitCount(uint32_t Count) {
@@ -83,15 +81,13 @@ private:
   static constexpr size_t BatchSize = 1024;
 
   void addBatch(llvm::ArrayRef<uint32_t> Exits);
-  void code(llvm::ArrayRef<uint32_t> Exits, uint32_t Before, size_t Misses);
+  void code(llvm::ArrayRef<uint32_t> Exits, uint32_t Before);
 
   // Exit numbers here count from 1; 0 is before the first.
-  std::vector<uint32_t> Next;  ///< the prediction
-  std::vector<uint32_t> First; ///< the first successor ever; 0: none yet
-  std::vector<uint32_t> Other; ///< the prediction before this one; 0: none
-  // Of the batch, one after the other: where, and what was predicted. Apart,
-  // because a compiler takes three instructions to join them for one store.
-  std::vector<uint32_t> MissIndex, MissPredicted;
+  std::vector<uint32_t> Next;      ///< the prediction
+  std::vector<uint32_t> First;     ///< the first successor ever; 0: none yet
+  std::vector<uint32_t> Other;     ///< the prediction before this one; 0: none
+  std::vector<uint32_t> Predicted; ///< for each symbol of the batch
   uint32_t Previous = 0;
   uint64_t Hits = 0; ///< since the last miss
   ByteWriter Out;

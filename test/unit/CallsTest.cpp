@@ -161,7 +161,7 @@ TEST(CallFollower, TwoSignalsAtOnce) {
   F.event(CH_EV_SNAPSHOT, snapshot(3, 0xff00), 5);
   EXPECT_EQ(F.surprises(), 0u);
   F.event(CH_EV_REGISTERS, registers(3, 0xe000), 5);
-  const std::vector<CallRecord> &Calls = F.running()->current().Calls;
+  const llvm::ArrayRef<CallRecord> Calls = F.running()->current().Calls;
   ASSERT_EQ(Calls.size(), 3u);
   EXPECT_TRUE(Calls[1].Signal && Calls[2].Signal);
   EXPECT_EQ(Calls[1].Slot, 0xf000u);
@@ -248,19 +248,38 @@ TEST(ExecutionFormat, RunsOfRandomBlocks) {
   std::mt19937 Random(7);
   ExecutionsWriter W;
   BlockNumber N = 0;
-  for (unsigned Piece = 0; Piece < 20; ++Piece) {
+  std::map<uint32_t, uint32_t> BlocksOf;
+  for (unsigned Piece = 0; Piece < 40; ++Piece) {
     std::map<uint32_t, std::set<BlockNumber>> Ran;
     BlockNumber First = N;
     // Some of several groups.
     const unsigned Ids = Piece % 2 ? 1000 : 15;
-    for (unsigned Count = 1 + Random() % 30; Count; --Count, ++N)
-      for (unsigned K = Random() % (Piece % 2 ? 100 : 12); K; --K) {
+    // Some longer than what the writer keeps as bits, some with blocks in a row
+    // in which nothing ran.
+    const unsigned Most = Piece % 4 < 2 ? 30 : 300;
+    for (unsigned Count = 1 + Random() % Most; Count; --Count, ++N) {
+      if (Random() % 40 == 0)
+        N += Random() % 150;
+      for (unsigned K = Random() % (Piece % 2 ? 100 : 40); K; --K) {
         uint32_t Id = 1 + Random() % Ids;
         W.ran(Id, N);
         Ran[Id].insert(N);
       }
+    }
+    size_t Runs = 0;
+    for (const auto &[Id, Blocks] : Ran)
+      for (BlockNumber B : Blocks)
+        Runs += !B || !Blocks.count(B - 1);
+    EXPECT_EQ(W.runs(), Runs);
     EXPECT_EQ(W.first(), First);
     ByteWriter Bytes = W.take(N);
+    EXPECT_EQ(W.runs(), 0u);
+    EXPECT_EQ(W.superblocks().size(), Ran.size());
+    for (const auto &[Id, Blocks] : Ran) {
+      BlocksOf[Id] += uint32_t(Blocks.size());
+      EXPECT_EQ(W.blocksOf(Id), BlocksOf[Id]);
+      EXPECT_TRUE(llvm::is_contained(W.superblocks(), Id));
+    }
     auto D = ExecutionRange::create(Bytes.data());
     ASSERT_TRUE(bool(D)) << toString(D.takeError());
     EXPECT_EQ(D->first(), First);

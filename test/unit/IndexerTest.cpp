@@ -7,6 +7,7 @@
 
 #include "indexer/Indexer.h"
 #include "RandomRun.h"
+#include "indexer/SuperblockTable.h"
 #include "trace-format/BytecodeReader.h"
 #include "trace-format/TraceReader.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -149,6 +150,29 @@ void IndexerTest::compare(const TraceReader &T,
     if (Blocks[N].Instructions) {
       EXPECT_EQ(T.blockAt(Blocks[N].First), N);
       EXPECT_EQ(T.blockAt(Blocks[N].First + Blocks[N].Instructions - 1), N);
+    }
+}
+
+TEST(Step, SumsOfTheLargest) {
+  const uint32_t Most = 4095;
+  const int64_t Far = (1 << 17) - 1;
+  ASSERT_TRUE(Step::fits(Most, Far) && Step::fits(Most, -Far));
+  EXPECT_FALSE(Step::fits(Most + 1, 0));
+  EXPECT_FALSE(Step::fits(0, Far + 1));
+  EXPECT_FALSE(Step::fits(0, -Far - 1));
+  for (Step::Kind K : {Step::Plain, Step::Rises, Step::Calls, Step::Other})
+    for (int64_t Stack : {Far, int64_t(0), int64_t(-8), -Far}) {
+      const Step S(K, Most, Stack);
+      EXPECT_EQ(S.isSpecial(), K != Step::Plain);
+      EXPECT_EQ(S.is(Step::Calls), K == Step::Calls);
+      EXPECT_EQ(S.is(Step::Other), K == Step::Other);
+      Step Sum;
+      for (uint32_t N = 1; N <= Step::BatchSize; ++N) {
+        Sum = Sum + S;
+        ASSERT_EQ(Sum.count(), N);
+        ASSERT_EQ(Sum.instructions(), N * Most);
+        ASSERT_EQ(Sum.stack(), N * Stack);
+      }
     }
 }
 

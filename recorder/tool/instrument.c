@@ -17,7 +17,7 @@
 
 static IRSB *out;
 static IRSB *in;
-static IRExpr *run_word; /* address of this execution's run word */
+static IRExpr *run_end; /* where this execution's run word ends */
 static IRExpr *slots;    /* address of its first slot */
 static UInt slot_bytes;  /* slots used so far, in bytes */
 static Int take_slots;   /* the statement that takes them from the cursor */
@@ -317,6 +317,11 @@ static void do_stack_put(IRStmt *s) {
 
 /* ---- the superblock ---- */
 
+/* Says by which exit this execution leaves, unless it gets further. */
+static void write_run_word(IRConst *exit) {
+  emit(IRStmt_Store(Iend_LE, plus(run_end, -4ull), IRExpr_Const(exit)));
+}
+
 /* Takes a run word and slots from the cursor. The constants are filled in by
    the caller when they are known. */
 static void allocate(IRConst *weight, IRConst *slots_size, IRConst *word) {
@@ -345,14 +350,14 @@ static void allocate(IRConst *weight, IRConst *slots_size, IRConst *word) {
   full->fxState[1].size = sizeof(Cursor);
   emit(IRStmt_Dirty(full));
 
-  run_word = get_cursor(offsetof(Cursor, run));
-  emit(IRStmt_Put(run_at, plus(run_word, 4)));
+  run_end = plus(get_cursor(offsetof(Cursor, run)), 4);
+  emit(IRStmt_Put(run_at, run_end));
   slots = get_cursor(offsetof(Cursor, store));
   take_slots = out->stmts_used + 1;
   emit(IRStmt_Put(store_at,
                   assign(Ity_I64, IRExpr_Binop(Iop_Add64, slots,
                                                IRExpr_Const(slots_size)))));
-  emit(IRStmt_Store(Iend_LE, run_word, IRExpr_Const(word)));
+  write_run_word(word);
 }
 
 /* A PUT of the instruction pointer that only says where we are: replay knows
@@ -460,7 +465,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *original,
                   stack_now());
       emit(s);
       passed[exits] = IRConst_U64(0);
-      emit(IRStmt_Store(Iend_LE, run_word, IRExpr_Const(passed[exits])));
+      write_run_word(passed[exits]);
       break;
     default:
       ppIRStmt(s);

@@ -103,14 +103,14 @@ private:
     Call.Entry = T;
     top();
   }
-  void rise() {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void rise() {
     CallStackRecord &S = current();
     S.Top = std::max(S.Top, StackPointer);
     while (S.Calls.back().Slot < StackPointer)
       pop(S);
     top();
   }
-  void push(const CallRecord &Call) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void push(const CallRecord &Call) {
     CallStackRecord &S = current();
     // A return address overwritten: that activation is over.
     while (S.Calls.back().Slot <= StackPointer)
@@ -119,7 +119,7 @@ private:
     S.Top = std::max(S.Top, StackPointer);
     Limit = Call.Callee ? StackPointer : 0;
   }
-  void pop(CallStackRecord &S) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void pop(CallStackRecord &S) {
     if (Ended)
       Ended->push_back(S.Calls.back());
     S.Calls.pop_back();

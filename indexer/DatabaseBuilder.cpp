@@ -2,6 +2,7 @@
 
 #include "indexer/DatabaseBuilder.h"
 #include "trace-format/DefinitionFormat.h"
+#include "trace-format/Directory.h"
 #include "trace-format/Piece.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -229,7 +230,13 @@ Error DatabaseBuilder::addPrograms() {
 
 Error DatabaseBuilder::complete(json::Object End, const Totals &T,
                                 uint64_t Pieces) {
+  const size_t Earlier = Others.size();
   appendJson(PieceType::End, 0, std::move(End));
+  if (Error E = Writer->flush())
+    return E;
+  Others.push_back(
+      {PieceType::Chunks,
+       Writer->append(PieceType::Chunks, 0, this->Pages.table(Pieces)), 0});
   if (Error E = Writer->flush())
     return E;
   DirectoryWriter Out;
@@ -238,9 +245,8 @@ Error DatabaseBuilder::complete(json::Object End, const Totals &T,
     Entry.Offset = Writer->offsetOf(Entry.Offset);
     Out.addBlock(Entry);
   }
-  this->Pages.addTo(Out, Pieces);
-  for (const OtherRecord &R : Others)
-    if (R.Number < Pieces || &R == &Others.back())
+  for (auto [I, R] : enumerate(Others))
+    if (R.Number < Pieces || I >= Earlier)
       Out.addPiece({R.Type, Writer->offsetOf(R.Number), R.Key});
   // It may name pieces that are not in the trace, if some could not be written.
   if (ExecutionIndex.empty())

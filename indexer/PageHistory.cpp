@@ -83,10 +83,12 @@ void PageHistory::closeAll() {
     close(*P);
 }
 
-void PageHistory::addTo(DirectoryWriter &Out, uint64_t Pieces) {
+SmallVector<uint8_t, 0> PageHistory::table(uint64_t Pieces) {
   llvm::sort(Records, [](const Record &A, const Record &B) {
     return std::tie(A.Frame, A.First) < std::tie(B.Frame, B.First);
   });
+  ByteWriter Out;
+  Out.reserve(Records.size() * sizeof(PageChunkEntry));
   for (const Record &R : Records) {
     if (R.Piece >= Pieces)
       continue;
@@ -97,8 +99,9 @@ void PageHistory::addTo(DirectoryWriter &Out, uint64_t Pieces) {
     E.Offset = Writer.offsetOf(R.Piece);
     ByteReader Reader(Summaries.data().drop_front(R.Summary));
     decodeGranules(Reader, E.Granules);
-    Out.addChunk(E);
+    Out.bytes(&E, sizeof(E));
   }
+  return Out.take();
 }
 
 } // namespace chronicle

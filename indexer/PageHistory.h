@@ -8,7 +8,6 @@
 
 #include "indexer/MemoryImage.h"
 #include "trace-format/BlockFormat.h"
-#include "trace-format/Directory.h"
 #include "trace-format/TraceWriter.h"
 
 namespace chronicle {
@@ -38,9 +37,9 @@ public:
   /// Closes every chunk: all history so far is handed to the writer.
   void closeAll();
 
-  /// The chunks in pieces with a number below \p Pieces, in the directory's
-  /// order. After the writer's flush().
-  void addTo(DirectoryWriter &Out, uint64_t Pieces);
+  /// The chunks piece, of chunks in pieces with a number below \p Pieces. After
+  /// the writer's flush().
+  llvm::SmallVector<uint8_t, 0> table(uint64_t Pieces);
   uint64_t chunkCount() const { return Records.size(); }
 
 private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "trace-format/Directory.h"
-#include "trace-format/PageChunkFormat.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -18,17 +17,6 @@ void DirectoryWriter::addBlock(const BlockEntry &E) {
   BlockOffset = E.Offset;
   BlockFirst = E.First;
   ++BlockCount;
-}
-
-void DirectoryWriter::addChunk(const PageChunkEntry &E) {
-  Chunks.v(E.Frame - ChunkFrame);
-  Chunks.v(E.First);
-  Chunks.v(E.Last);
-  Chunks.z(int64_t(E.Offset - ChunkOffset));
-  encodeGranules(Chunks, E.Granules);
-  ChunkFrame = E.Frame;
-  ChunkOffset = E.Offset;
-  ++ChunkCount;
 }
 
 void DirectoryWriter::addPiece(const OtherPiece &E) {
@@ -50,7 +38,6 @@ void DirectoryWriter::encode(ByteWriter &Out, Timestamp Instructions,
     Out.bytes(Entries.data());
   };
   Section(BlocksSection, BlockCount, Blocks);
-  Section(ChunksSection, ChunkCount, Chunks);
   Section(PiecesSection, PieceCount, Pieces);
   Out.u8(ExecutionIndexSection);
   Out.v(ExecutionIndex.size());
@@ -86,26 +73,6 @@ static void decodeBlocks(ByteReader R, Directory &D) {
     D.Blocks.clear();
 }
 
-static bool decodeChunks(ByteReader R, Directory &D) {
-  uint64_t Count = R.v();
-  if (Count > R.left())
-    return false;
-  D.Chunks.reserve(Count);
-  uint64_t Frame = 0, Offset = 0;
-  for (; Count && !R.failed(); --Count) {
-    PageChunkEntry &E = D.Chunks.emplace_back();
-    E.Frame = Frame += R.v();
-    E.First = R.v();
-    E.Last = R.v();
-    E.Offset = Offset += uint64_t(R.z());
-    decodeGranules(R, E.Granules);
-  }
-  return !R.failed() && llvm::is_sorted(D.Chunks, [](const PageChunkEntry &A,
-                                                     const PageChunkEntry &B) {
-    return std::tie(A.Frame, A.First) < std::tie(B.Frame, B.First);
-  });
-}
-
 static bool decodePieces(ByteReader R, Directory &D) {
   uint64_t Count = R.v();
   if (Count > R.left())
@@ -133,9 +100,6 @@ Expected<Directory> decodeDirectory(ArrayRef<uint8_t> Raw) {
     switch (Id) {
     case BlocksSection:
       decodeBlocks(Section, D);
-      break;
-    case ChunksSection:
-      Sound = decodeChunks(Section, D);
       break;
     case PiecesSection:
       Sound = decodePieces(Section, D);

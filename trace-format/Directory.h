@@ -3,17 +3,17 @@
 /// \file
 /// The tables at the end of the file that find everything else.
 ///
-///   directory  := section*     1 blocks, 2 page chunks, 3 pieces, 4 totals,
-///                              5 executions
+///   directory  := section*     1 blocks, 3 pieces, 4 totals, 5 executions
 ///   blocks     := count:v (offset:z first-timestamp:v kinds:v threads:v
 ///                          thread:v*)*
-///   chunks     := count:v (frame:v first-block:v last-block:v offset:z index:v
-///                          summary)*       sorted by frame, then first block
 ///   pieces     := count:v (type:u8 offset:v key:v)*
 ///   totals     := instructions:v blocks:v executions:v
 ///   executions := as in ExecutionFormat.h, of executions pieces, not of blocks
 ///
-/// offset, first-timestamp and frame are deltas to the previous entry.
+/// offset and first-timestamp are deltas to the previous entry. The table of
+/// page chunks, which is the largest, is a piece of its own (Chunks): it is
+/// used as it lies in the file, so that opening a long trace is not decoding
+/// it.
 
 #ifndef CHRONICLE_TRACE_FORMAT_DIRECTORY_H
 #define CHRONICLE_TRACE_FORMAT_DIRECTORY_H
@@ -34,8 +34,9 @@ struct OtherPiece {
 
 struct Directory {
   std::vector<BlockEntry> Blocks;
-  std::vector<PageChunkEntry> Chunks; ///< sorted by frame, then first block
-  std::vector<OtherPiece> Pieces;     ///< in the order of the file
+  /// Of a directory that was rebuilt, sorted by frame, then first block.
+  std::vector<PageChunkEntry> Chunks;
+  std::vector<OtherPiece> Pieces; ///< in the order of the file
   /// Which superblock ran in which executions piece, encoded; empty: not known.
   std::vector<uint8_t> ExecutionIndex;
   Timestamp Instructions = 0;
@@ -47,7 +48,6 @@ struct Directory {
 class DirectoryWriter {
 public:
   void addBlock(const BlockEntry &Entry);
-  void addChunk(const PageChunkEntry &Entry);
   void addPiece(const OtherPiece &Entry);
   void setExecutionIndex(llvm::ArrayRef<uint8_t> Bytes) {
     ExecutionIndex.bytes(Bytes);
@@ -56,10 +56,9 @@ public:
               uint64_t Executions) const;
 
 private:
-  ByteWriter Blocks, Chunks, Pieces, ExecutionIndex;
-  uint64_t BlockCount = 0, ChunkCount = 0, PieceCount = 0;
-  uint64_t BlockOffset = 0, BlockFirst = 0, ChunkFrame = 0, ChunkOffset = 0,
-           PieceOffset = 0;
+  ByteWriter Blocks, Pieces, ExecutionIndex;
+  uint64_t BlockCount = 0, PieceCount = 0;
+  uint64_t BlockOffset = 0, BlockFirst = 0, PieceOffset = 0;
 };
 
 llvm::Expected<Directory> decodeDirectory(llvm::ArrayRef<uint8_t> Raw);

@@ -18,7 +18,7 @@
 namespace chronicle {
 
 /// Bump on any change of the file's bytes that an older reader would get wrong.
-constexpr uint32_t FormatVersion = 9;
+constexpr uint32_t FormatVersion = 10;
 
 constexpr char FileMagic[9] = "CHRONDB\n";
 constexpr char FooterMagic[9] = "CHRONEND";
@@ -39,11 +39,12 @@ enum class PieceType : uint8_t {
   Activations = 9,
   Executions = 10,
   Programs = 11,
+  Chunks = 12,
 };
-constexpr unsigned PieceTypeCount = 12;
+constexpr unsigned PieceTypeCount = 13;
 
 /// A piece is at most this large before compression, so that a reader can
-/// refuse a damaged size. The directory may be larger.
+/// refuse a damaged size. The tables at the end may be larger.
 constexpr uint64_t MaxPieceRawSize = 1u << 30;
 
 constexpr unsigned PageSize = 4096;
@@ -69,8 +70,7 @@ enum : uint8_t {
 };
 enum : uint8_t {
   BlocksSection = 1,
-  ChunksSection,
-  PiecesSection,
+  PiecesSection = 3,
   TotalsSection,
   ExecutionIndexSection
 };

@@ -46,13 +46,15 @@ struct Block {
   std::unique_ptr<uint8_t[]> Storage; ///< what Events and Opaque point into
 };
 
-/// A stretch of a frame's history, from the directory.
+/// A stretch of a frame's history. The chunks piece is a table of these as they
+/// are in memory.
 struct PageChunkEntry {
   FrameNumber Frame;
   BlockNumber First, Last; ///< first and last block with a delta
   uint64_t Offset;         ///< of the pages piece
   uint64_t Granules[8];    ///< written by any delta
 };
+static_assert(sizeof(PageChunkEntry) == 96);
 
 struct PageDelta {
   BlockNumber Block;

@@ -68,6 +68,7 @@ struct TraceReader::Impl {
   bool Rebuilt = false;
 
   Directory Dir;
+  ArrayRef<PageChunkEntry> Chunks; ///< in the file, or in Dir
   json::Object Run;
   std::optional<json::Object> End;
   std::vector<Definition> Definitions{Definition()}; ///< by id; 0 is none
@@ -96,6 +97,7 @@ struct TraceReader::Impl {
   mutable std::vector<std::unique_ptr<SequenceScratch>> Scratch;
 
   Error load();
+  Error useChunks(const OtherPiece &P);
   Expected<json::Object> readJson(const OtherPiece &P) const;
   Expected<ArrayRef<uint8_t>> keep(const OtherPiece &P);
   Error addDefinitions(ArrayRef<uint8_t> Raw);
@@ -206,9 +208,27 @@ void TraceReader::Impl::forget() {
   Kept.clear();
 }
 
+/// Costs a look at every byte, for the checksum, and no more.
+Error TraceReader::Impl::useChunks(const OtherPiece &P) {
+  Expected<Piece> Found = pieceAt(P.Offset, P.Type, P.Key);
+  if (!Found)
+    return Found.takeError();
+  if (Error E = Found->check())
+    return E;
+  const uint8_t *Table = Found->Stored.data();
+  if (Found->Compression != Codec::None ||
+      Found->Stored.size() % sizeof(PageChunkEntry) ||
+      reinterpret_cast<uintptr_t>(Table) % alignof(PageChunkEntry))
+    return createStringError("the table of its memory is damaged");
+  Chunks = ArrayRef(reinterpret_cast<const PageChunkEntry *>(Table),
+                    Found->Stored.size() / sizeof(PageChunkEntry));
+  return Error::success();
+}
+
 /// Reads what every question needs. Dir is there.
 Error TraceReader::Impl::load() {
-  bool HasRun = false;
+  bool HasRun = false, HasChunks = Rebuilt;
+  Chunks = Dir.Chunks;
   for (const OtherPiece &P : Dir.Pieces) {
     switch (P.Type) {
     case PieceType::Run: {
@@ -242,6 +262,11 @@ Error TraceReader::Impl::load() {
     case PieceType::Executions:
       ExecutionPieces.push_back({P.Offset, P.Key, 0});
       break;
+    case PieceType::Chunks:
+      if (Error E = useChunks(P))
+        return E;
+      HasChunks = true;
+      break;
     case PieceType::Programs: {
       Expected<Piece> Found = pieceAt(P.Offset, P.Type, P.Key);
       if (!Found)
@@ -260,6 +285,8 @@ Error TraceReader::Impl::load() {
   });
   if (!HasRun)
     return createStringError("it does not say what was recorded");
+  if (!HasChunks)
+    return createStringError("the table of its memory is missing");
   if (Dir.Blocks.empty())
     return createStringError("it has no blocks");
   return findCalls();
@@ -445,9 +472,7 @@ StringRef TraceReader::reasonName(uint32_t Reason) const {
 
 ArrayRef<uint8_t> TraceReader::programs() const { return I->Programs; }
 
-ArrayRef<PageChunkEntry> TraceReader::pageChunks() const {
-  return I->Dir.Chunks;
-}
+ArrayRef<PageChunkEntry> TraceReader::pageChunks() const { return I->Chunks; }
 
 ArrayRef<PageChunkEntry> TraceReader::pageChunksOf(FrameNumber Frame) const {
   struct ByFrame {
@@ -458,10 +483,10 @@ ArrayRef<PageChunkEntry> TraceReader::pageChunksOf(FrameNumber Frame) const {
       return F < E.Frame;
     }
   };
-  auto [First, Last] = std::equal_range(I->Dir.Chunks.begin(),
-                                        I->Dir.Chunks.end(), Frame, ByFrame());
-  return ArrayRef(I->Dir.Chunks)
-      .slice(First - I->Dir.Chunks.begin(), Last - First);
+  ArrayRef<PageChunkEntry> All = I->Chunks;
+  auto [First, Last] =
+      std::equal_range(All.begin(), All.end(), Frame, ByFrame());
+  return ArrayRef(First, Last);
 }
 
 Expected<std::shared_ptr<const RawChunk>>

@@ -178,8 +178,8 @@ void TraceWriter::work(Compression How) {
     Queue.pop_front();
     Queued -= J.Raw.size();
     Lock.unlock();
-    // Programs are run where they lie in the file.
-    if (!Failed && J.Type != PieceType::Programs)
+    // Some are used where they lie in the file.
+    if (!Failed && J.Type != PieceType::Programs && J.Type != PieceType::Chunks)
       J.Used =
           (J.Type == PieceType::Pages || J.Type == PieceType::Block ? Bulk
                                                                     : Others)

@@ -144,15 +144,13 @@ static ByteWriter encodeDirectory(const TraceReader &Trace) {
   DirectoryWriter Writer;
   for (const BlockEntry &E : Trace.blocks())
     Writer.addBlock(E);
-  for (const PageChunkEntry &E : Trace.pageChunks())
-    Writer.addChunk(E);
   ByteWriter Out;
   Writer.encode(Out, Trace.instructions(), Trace.executions());
   return Out;
 }
 
 static uint64_t entries(const TraceReader &Trace) {
-  return Trace.blocks().size() + Trace.pageChunks().size();
+  return Trace.blocks().size();
 }
 
 static void directoryEncode(benchmark::State &State) {
@@ -163,13 +161,13 @@ static void directoryEncode(benchmark::State &State) {
 }
 BENCHMARK(directoryEncode)->Name("directory-encode-entry");
 
-/// What opening a trace costs for each block and page chunk.
+/// What opening a trace costs for each block.
 static void directoryDecode(benchmark::State &State) {
   const TraceReader &Trace = RecordedRun::get().trace();
   const ByteWriter Bytes = encodeDirectory(Trace);
   for (auto _ : State)
     benchmark::DoNotOptimize(
-        Check(decodeDirectory(Bytes.data())).Chunks.data());
+        Check(decodeDirectory(Bytes.data())).Blocks.data());
   State.SetItemsProcessed(State.iterations() * entries(Trace));
 }
 BENCHMARK(directoryDecode)->Name("directory-decode-entry");

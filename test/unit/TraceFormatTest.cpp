@@ -141,7 +141,7 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
   ByteVector Expected{
-      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 9, 0, 0, 0, CH_STREAM_VERSION,
+      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 10, 0, 0, 0, CH_STREAM_VERSION,
       0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
@@ -163,7 +163,7 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
 TEST(Piece, OtherVersionsAreNamed) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
-  H[8] = 10;
+  H[8] = 11;
   EXPECT_EQ(
       toString(checkFileHeader(H, "a.db")),
       "'a.db' was written in trace format 10; this Chronicle reads format "
@@ -497,25 +497,16 @@ TEST(Directory, Bytes) {
   B.First = 300;
   B.Threads = {1, 2};
   W.addBlock(B);
-  PageChunkEntry C = {};
-  C.Frame = 5;
-  C.First = 1;
-  C.Last = 2;
-  C.Offset = 200;
-  C.Granules[1] = 0xff;
-  W.addChunk(C);
   W.addPiece({PieceType::Run, 64, 0});
   W.addPiece({PieceType::End, 300, 0});
   W.setExecutionIndex({0, 1, 1, 1, 0, 1});
   ByteWriter Out;
   W.encode(Out, 400, 50);
-  ByteVector Expected{1, 13, 2,    0xc8, 1,  0, 8,    0,    0x47, 0xac,
-                      2, 8,  2,    1,    2, // blocks
-                      2, 15, 1,    5,    1,  2, 0x90, 3,    2,    0xff,
-                      0, 0,  0,    0,    0,  0, 0,                   // chunks
-                      3, 8,  2,    1,    64, 0, 7,    0xec, 1,    0, // pieces
-                      5, 6,  0,    1,    1,  1, 0,    1, // executions
-                      4, 4,  0x90, 3,    2,  50};        // totals
+  ByteVector Expected{1, 13, 2,    0xc8, 1,  0, 8, 0,    0x47, 0xac,
+                      2, 8,  2,    1,    2,                       // blocks
+                      3, 8,  2,    1,    64, 0, 7, 0xec, 1,    0, // pieces
+                      5, 6,  0,    1,    1,  1, 0, 1,             // executions
+                      4, 4,  0x90, 3,    2,  50};                 // totals
   EXPECT_EQ(bytes(Out.data()), Expected);
   auto D = decodeDirectory(Out.data());
   ASSERT_TRUE(bool(D));
@@ -523,9 +514,6 @@ TEST(Directory, Bytes) {
   EXPECT_EQ(D->Blocks[1].Offset, 64u);
   EXPECT_EQ(D->Blocks[1].First, 300u);
   EXPECT_EQ(D->Blocks[1].Threads, (SmallVector<uint32_t, 2>{1, 2}));
-  ASSERT_EQ(D->Chunks.size(), 1u);
-  EXPECT_EQ(D->Chunks[0].Offset, 200u);
-  EXPECT_EQ(D->Chunks[0].Granules[1], 0xffu);
   ASSERT_EQ(D->Pieces.size(), 2u);
   EXPECT_EQ(D->Pieces[1].Offset, 300u);
   EXPECT_EQ(D->Instructions, 400u);

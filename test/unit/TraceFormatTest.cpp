@@ -163,12 +163,14 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
 TEST(Piece, OtherVersionsAreNamed) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
-  H[8] = 11;
-  EXPECT_EQ(
-      toString(checkFileHeader(H, "a.db")),
-      "'a.db' was written in trace format 10; this Chronicle reads format "
-      "9: open it "
-      "with the Chronicle that recorded it, or record again");
+  H[8] = FormatVersion + 1;
+  EXPECT_EQ(toString(checkFileHeader(H, "a.db")),
+            "'a.db' was written in trace format " +
+                std::to_string(FormatVersion + 1) +
+                "; this Chronicle reads format " +
+                std::to_string(FormatVersion) +
+                ": open it with the Chronicle that recorded it, or record "
+                "again");
   encodeFileHeader(H);
   H[12] = 200;
   EXPECT_NE(toString(checkFileHeader(H, "a.db")).find("version 200"),

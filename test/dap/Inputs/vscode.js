@@ -97,13 +97,22 @@ async function until(page, wanted, what) {
   while (Date.now() < end) {
     seen = await state(page);
     if (wanted(seen)) return seen;
-    // On a slow machine VS Code may show the scopes closed: open the first.
+    // On a slow machine VS Code may show the scopes closed: open the first. Or
+    // none at all, until the frame is chosen again.
+    const waited = Date.now() - (end - Patience);
     const closed = page.locator('.debug-variables .monaco-tl-twistie.collapsed').first();
-    if (seen.variables.length === 0 && Date.now() > end - Patience + 5000 && await closed.isVisible())
-      await closed.click({ timeout: 1000 }).catch(() => {});
+    if (seen.variables.length === 0 && waited > 5000) {
+      if (await closed.isVisible())
+        await closed.click({ timeout: 1000 }).catch(() => {});
+      else if (waited > 15000)
+        await page.locator('.debug-call-stack .monaco-list-row .stack-frame').first()
+          .click({ timeout: 1000 }).catch(() => {});
+      await page.waitForTimeout(1000);
+    }
     await page.waitForTimeout(100);
   }
-  throw new Error(`${what}; seen: ${JSON.stringify(seen)}`);
+  const view = await page.locator('.debug-viewlet').first().innerText().catch((error) => String(error));
+  throw new Error(`${what}; seen: ${JSON.stringify(seen)}; all of it: ${JSON.stringify(view)}`);
 }
 
 const has = (seen, line, variables) => seen.arrow && seen.frame.includes(`${line}:`) &&

@@ -97,17 +97,22 @@ async function until(page, wanted, what) {
   while (Date.now() < end) {
     seen = await state(page);
     if (wanted(seen)) return seen;
-    // On a slow machine VS Code may show the scopes closed: open the first. Or
-    // none at all, until the frame is chosen again.
+    // On a slow machine VS Code may show the locals closed, or not at all until
+    // the frame is chosen again.
     const waited = Date.now() - (end - Patience);
-    const closed = page.locator('.debug-variables .monaco-tl-twistie.collapsed').first();
-    if (seen.variables.length === 0 && waited > 5000) {
-      if (await closed.isVisible())
-        await closed.click({ timeout: 1000 }).catch(() => {});
-      else if (waited > 15000)
-        await page.locator('.debug-call-stack .monaco-list-row .stack-frame').first()
-          .click({ timeout: 1000 }).catch(() => {});
-      await page.waitForTimeout(1000);
+    if (waited > 5000) {
+      const click = (row) => row.click({ timeout: 1000 }).catch(() => {});
+      const locals = page.locator('.debug-variables .monaco-list-row', { hasText: 'Locals' }).first();
+      const closed = locals.locator('.monaco-tl-twistie.collapsed');
+      const frames = page.locator('.debug-call-stack .monaco-list-row .stack-frame');
+      if (await closed.count()) {
+        await click(closed.first());
+      } else if (waited > 15000) {
+        await click(frames.nth(1));
+        await page.waitForTimeout(1000);
+        await click(frames.first());
+      }
+      await page.waitForTimeout(2000);
     }
     await page.waitForTimeout(100);
   }

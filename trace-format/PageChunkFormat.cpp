@@ -206,9 +206,25 @@ Expected<PageChunk> decodePageChunk(FrameNumber Frame, ArrayRef<uint8_t> Raw) {
   return C;
 }
 
-/// Puts a delta's bytes in their places, a granule after the other, and returns
-/// what is behind them; null if there are not enough. Spread reads 8 bytes for
-/// each granule, however few it has.
+/// Puts a granule's bytes in their places, and In behind them; false if there
+/// are not enough. Spread reads 8 bytes, however few it has.
+template <bool Spread>
+static bool putGranule(const uint8_t *&In, uint8_t Mask, const uint8_t *End,
+                       uint8_t *To) {
+  const unsigned Bytes = popcount(Mask);
+  if (Spread) {
+    spreadBytes(In, Mask, To);
+  } else {
+    if (size_t(End - In) < Bytes)
+      return false;
+    putBytes(In, Mask, To);
+  }
+  In += Bytes;
+  return true;
+}
+
+/// The same for all of a delta, a granule after the other; returns what is
+/// behind its bytes, or null.
 template <bool Spread>
 static const uint8_t *putGranules(const uint8_t *Words, unsigned WordBits,
                                   const uint8_t *Mask, const uint8_t *In,
@@ -217,16 +233,9 @@ static const uint8_t *putGranules(const uint8_t *Words, unsigned WordBits,
     uint8_t *Stretch = Page + countr_zero(WordBits) * 64 * GranuleSize;
     for (uint64_t Left = support::endian::read64le(Words); Left;
          Left &= Left - 1, ++Mask) {
-      uint8_t *To = Stretch + countr_zero(Left) * GranuleSize;
-      const unsigned Bytes = popcount(*Mask);
-      if (Spread) {
-        spreadBytes(In, *Mask, To);
-      } else {
-        if (size_t(End - In) < Bytes)
-          return nullptr;
-        putBytes(In, *Mask, To);
-      }
-      In += Bytes;
+      if (!putGranule<Spread>(In, *Mask, End,
+                              Stretch + countr_zero(Left) * GranuleSize))
+        return nullptr;
     }
   }
   return In;
@@ -269,15 +278,9 @@ static const uint8_t *applyFew(uint8_t Kind, const uint8_t *P,
     To += *P * GranuleSize;
     if (LLVM_UNLIKELY(To >= PageEnd))
       return nullptr;
-    const unsigned Bytes = popcount(*Mask);
-    if (LLVM_LIKELY(Spread)) {
-      spreadBytes(In, *Mask, To);
-    } else {
-      if (size_t(End - In) < Bytes)
-        return nullptr;
-      putBytes(In, *Mask, To);
-    }
-    In += Bytes;
+    if (!(LLVM_LIKELY(Spread) ? putGranule<true>(In, *Mask, End, To)
+                              : putGranule<false>(In, *Mask, End, To)))
+      return nullptr;
     To += GranuleSize;
   }
   return In;

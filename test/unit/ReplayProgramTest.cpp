@@ -648,12 +648,17 @@ TEST(ReplayProgram, DropsWhatNobodySees) {
   EXPECT_EQ((*Fast)->ops().size(), 3u);
 }
 
-TEST(ReplayProgram, RunsOutOfOpaqueBytesPolitely) {
+/// An instruction at 0x1000, and the end.
+Expected<std::unique_ptr<ReplayProgram>> opaqueIntoRax() {
   ProgramWriter W(0x1000);
   W.instruction(3);
   W.put(CH_OFFSET_RAX, W.opaque(CH_I64));
-  auto Fast = ReplayProgram::create(
+  return ReplayProgram::create(
       W.finish(ProgramWriter::constant(CH_I64, 0x1003)), ProgramForm::Fast);
+}
+
+TEST(ReplayProgram, RunsOutOfOpaqueBytesPolitely) {
+  auto Fast = opaqueIntoRax();
   ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
   NoPages Pages;
   auto Memory = std::make_unique<ReplayMemory>(Pages, 0);
@@ -704,11 +709,7 @@ TEST(StoredProgram, DamageIsNoProgram) {
 
 // A sound checksum does not make a sound program.
 TEST(StoredProgram, OperationsAreChecked) {
-  ProgramWriter W(0x1000);
-  W.instruction(3);
-  W.put(CH_OFFSET_RAX, W.opaque(CH_I64));
-  auto Fast = ReplayProgram::create(
-      W.finish(ProgramWriter::constant(CH_I64, 0x1003)), ProgramForm::Fast);
+  auto Fast = opaqueIntoRax();
   ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
   ASSERT_EQ((*Fast)->ops().size(), 2u);
   auto Accepts = [&](auto Change) {

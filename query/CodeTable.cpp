@@ -147,10 +147,15 @@ Expected<bool> ExecutionWalk::next(Item &I) {
   I.Thread = Thread;
   I.Exit = B.Symbols[Index];
   I.Superblock = Trace.superblockOfExit(I.Exit);
-  Expected<uint32_t> Passed = Code.passed(I.Exit);
-  if (!Passed)
-    return Passed.takeError();
-  I.Passed = *Passed;
+  if (LLVM_LIKELY(I.Exit < Passed.size() &&
+                  Passed[I.Exit] != StoredPrograms::ManyPassed)) {
+    I.Passed = Passed[I.Exit];
+  } else {
+    Expected<uint32_t> ByFacts = Code.passedByFacts(I.Exit);
+    if (!ByFacts)
+      return ByFacts.takeError();
+    I.Passed = *ByFacts;
+  }
   I.Faults = false;
   if (NextEvent < B.Events.size()) {
     const Event &E = B.Events[NextEvent];

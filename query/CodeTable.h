@@ -69,15 +69,13 @@ public:
         Longest(uint64_t(Trace.longestSuperblock()) * LongestInstruction),
         Known(Trace.superblockCount()) {}
 
-  /// How many instructions an execution passes that leaves by this exit. The
-  /// trace has a table of that, but for exits that pass very many.
-  llvm::Expected<uint32_t> passed(uint32_t Exit) const {
+  /// By exit: how many instructions an execution passes that leaves by it, as
+  /// the trace has it; what it does not have, passedByFacts() says.
+  llvm::ArrayRef<uint8_t> passed() const {
     std::call_once(PassedOnce, [this] { findPassed(); });
-    if (LLVM_LIKELY(Exit < Passed.size() &&
-                    Passed[Exit] != StoredPrograms::ManyPassed))
-      return Passed[Exit];
-    return passedByFacts(Exit);
+    return Passed;
   }
+  llvm::Expected<uint32_t> passedByFacts(uint32_t Exit) const;
 
   /// The error says that the definition is damaged.
   llvm::Expected<const CodeFacts *> facts(uint32_t Superblock) const;
@@ -95,7 +93,6 @@ public:
 
 private:
   void findPassed() const;
-  llvm::Expected<uint32_t> passedByFacts(uint32_t Exit) const;
 
   /// Of an x86 instruction, in bytes.
   static constexpr uint32_t LongestInstruction = 15;
@@ -116,7 +113,7 @@ private:
 class ExecutionWalk {
 public:
   ExecutionWalk(const CodeTable &Code, const TraceReader &Trace, const Block &B)
-      : Code(Code), Trace(Trace), B(B), Time(B.First) {}
+      : Code(Code), Trace(Trace), B(B), Passed(Code.passed()), Time(B.First) {}
 
   struct Item {
     uint64_t Index; ///< in the block
@@ -142,6 +139,7 @@ private:
   const CodeTable &Code;
   const TraceReader &Trace;
   const Block &B;
+  const llvm::ArrayRef<uint8_t> Passed; ///< by exit
   Timestamp Time;
   uint64_t Index = 0;
   size_t NextEvent = 0;

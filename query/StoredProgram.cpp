@@ -2,7 +2,6 @@
 //
 // Programs in a trace: made for it, and checked when they come from it.
 
-#include "query/Helpers.h"
 #include "query/ProgramBuilder.h"
 #include "trace-format/Bytecode.h"
 #include "trace-format/GuestState.h"
@@ -44,17 +43,6 @@ uint64_t ReplayProgram::version() {
   return Version;
 }
 
-static constexpr unsigned OperationCount = 0
-#define CH_REPLAY_OP(Name, Result, Arity, A, B, C, D) +1
-#include "trace-format/ReplayOps.def"
-#undef CH_REPLAY_OP
-    ;
-static constexpr unsigned HelperCount = 0
-#define CH_HELPER(Name) +1
-#include "trace-format/ReplayHelpers.def"
-#undef CH_HELPER
-    ;
-
 /// Compares, then leaves by the Exit that is the next operation.
 static bool isFusedExit(Code C) {
   return C > Code::SetFlags && C < Code::First;
@@ -62,7 +50,7 @@ static bool isFusedExit(Code C) {
 
 /// Any 16 bits are a place in the frame, which goes on for what is read or
 /// written there at most. So only counts and sizes need a look.
-static bool isSound(const ReplayOp &Op, unsigned Exits) {
+static bool isSound(const ReplayOp &Op, unsigned Exits, uint16_t CodeEnd) {
   switch (static_cast<Code>(Op.Code)) {
   case Code::Instruction:
     return false; // exact programs are not stored
@@ -87,7 +75,7 @@ static bool isSound(const ReplayOp &Op, unsigned Exits) {
   case Code::CasDouble:
     return Op.D <= 8;
   case Code::Call:
-    return (Op.F & 0xff) < HelperCount && Op.F >> 8 <= 8;
+    return (Op.F & 0xff) < helperCount() && Op.F >> 8 <= 8;
   case Code::Opaque:
     return uint32_t(Op.Dst + Op.A) <= FrameSize;
   case Code::Exit:
@@ -95,15 +83,16 @@ static bool isSound(const ReplayOp &Op, unsigned Exits) {
   case Code::Next:
     return Op.B >= 1 && Op.B <= Exits;
   default:
-    return Op.Code < operationCode(OperationCount);
+    return Op.Code < CodeEnd;
   }
 }
 
 static bool areSound(ArrayRef<ReplayOp> Ops, unsigned Exits) {
+  const uint16_t CodeEnd = operationCode(operationCount());
   for (size_t I = 0; I < Ops.size(); ++I) {
     const ReplayOp &Op = Ops[I];
     const auto C = static_cast<Code>(Op.Code);
-    if (!isSound(Op, Exits))
+    if (!isSound(Op, Exits, CodeEnd))
       return false;
     if (C == Code::Next)
       return I + 1 == Ops.size();
@@ -112,7 +101,7 @@ static bool areSound(ArrayRef<ReplayOp> Ops, unsigned Exits) {
       if (++I == Ops.size() ||
           Ops[I].Code !=
               static_cast<uint16_t>(C == Code::CasDouble ? C : Code::Exit) ||
-          !isSound(Ops[I], Exits))
+          !isSound(Ops[I], Exits, CodeEnd))
         return false;
     }
   }

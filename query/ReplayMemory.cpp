@@ -138,9 +138,9 @@ ReplayFrame *ReplayMemory::frame(FrameNumber Number) {
     ReplayFrame *Frame = newFrame(Number);
     std::memcpy(Frame->Bytes, Page, sizeof(Frame->Bytes));
     Lent.erase(Number);
-    // Nobody may read the other bytes any more. What is shared may be mapped at
-    // any pages.
-    if (Shared.empty())
+    // Nobody may read the other bytes any more. A private frame is at its own
+    // page, what is shared may be mapped at any.
+    if (Number < SharedFrames)
       ReadTable[slot(Number << 12)] = {};
     else
       std::replace_if(

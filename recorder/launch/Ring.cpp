@@ -3,6 +3,7 @@
 #include "recorder/launch/Ring.h"
 #include "recorder/launch/LaunchError.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -17,6 +18,8 @@ namespace {
 constexpr uint32_t SpareRunWords = 8192;
 constexpr uint32_t EventBytes = 1 << 20;
 constexpr uint64_t SpareStoreBytes = 65536;
+constexpr uint32_t MostChunks = 128, FewestChunks = 8;
+constexpr uint64_t DefaultRingBytes = 1 << 30;
 } // namespace
 
 ch_ring_header ringLayout(uint32_t BlockInstructions, uint32_t Chunks) {
@@ -36,6 +39,12 @@ ch_ring_header ringLayout(uint32_t BlockInstructions, uint32_t Chunks) {
                            CH_PAGE_SIZE);
   H.block_instructions = BlockInstructions;
   return H;
+}
+
+uint32_t defaultRingChunks(uint32_t BlockInstructions) {
+  const uint64_t Stride = ringLayout(BlockInstructions, 1).chunk_stride;
+  return uint32_t(std::clamp<uint64_t>(DefaultRingBytes / Stride, FewestChunks,
+                                       MostChunks));
 }
 
 size_t ringBytes(const ch_ring_header &Layout) {

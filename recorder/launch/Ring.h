@@ -15,8 +15,12 @@ namespace chronicle {
 constexpr uint32_t DefaultBlockInstructions = 100000;
 constexpr uint32_t MinBlockInstructions = 1000;
 constexpr uint32_t MaxBlockInstructions = 10000000;
-constexpr uint32_t DefaultRingChunks = 32;
 
+/// How many chunks a ring for such blocks has: enough for the recorder to go on
+/// while the scheduler has something else for the indexer's processor (a few
+/// milliseconds, a block takes a fifth of one), but no more than a gigabyte or
+/// eight chunks. Of a chunk, blocks mostly touch a fiftieth.
+uint32_t defaultRingChunks(uint32_t BlockInstructions);
 /// Fills in the sizes for blocks of so many instructions.
 ch_ring_header ringLayout(uint32_t BlockInstructions, uint32_t Chunks);
 size_t ringBytes(const ch_ring_header &Layout);

@@ -45,6 +45,7 @@ Bool marking;
 
 static struct ch_ev_stored *telling; /* the event being filled, or NULL */
 static UChar *next, *end;
+static UInt pages_told;
 
 /* ---- the maps ---- */
 
@@ -145,6 +146,13 @@ static void tell_page(Addr page, ULong *granules, Bool safe) {
     }
   }
   next = (UChar *)to;
+  pages_told++;
+}
+
+UInt marks_pages_told(void) {
+  const UInt pages = pages_told;
+  pages_told = 0;
+  return pages;
 }
 
 /* Moves marks into bits, one a granule, eight granules at a time: most of them

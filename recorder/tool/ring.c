@@ -13,6 +13,10 @@
 /* An indexer that waits is woken for so many chunks at once: waking it, and its
    going back to sleep, take as long as a chunk. It looks by itself now and then. */
 #define WAKE_AT(chunk_count) ((chunk_count) / 4)
+/* A block ends sooner, after half of its instructions at the soonest, if it
+   would store to more pages than this: a question about a moment replays a part
+   of one block, and what that costs is mostly the pages it touches. */
+#define BLOCK_PAGES 24
 
 Cursor cursor;
 UInt block_number;
@@ -21,6 +25,7 @@ static struct ch_ring_header *ring;
 static UChar *chunk;         /* the chunk being filled */
 static UInt chunk_number;
 static UInt markers;         /* events announced in this chunk */
+static Long block_budget;    /* what the block began with */
 static UChar *event_area, *event_next, *event_end;
 static ULong run_start, store_start;
 static volatile UInt *uncommitted; /* run word of the event begun last */
@@ -60,7 +65,7 @@ void ring_open(Int fd) {
   VG_(close)(fd);
   ring = (struct ch_ring_header *)(Addr)sr_Res(mapped);
   open_chunk();
-  cursor.budget = ring->block_instructions;
+  cursor.budget = block_budget = ring->block_instructions;
   cursor.marks = marks_scaled();
   cursor.stretch_marks = marks_scaled_stretches();
 }
@@ -115,10 +120,23 @@ void ring_publish(UInt flags) {
   open_chunk();
 }
 
+/* Follows what the last blocks did: pages are as many as their instructions. */
+static void choose_budget(void) {
+  const Long most = ring->block_instructions, least = (most + 1) / 2;
+  const Long used = block_budget - cursor.budget;
+  const UInt pages = marks_pages_told();
+  if (used < least) /* ended by something else */
+    return;
+  Long wanted = pages > BLOCK_PAGES ? used * BLOCK_PAGES / pages : most;
+  wanted = wanted < least ? least : wanted > most ? most : wanted;
+  block_budget = (3 * block_budget + wanted) / 4;
+}
+
 void ring_end_block(void) {
+  choose_budget();
   ring_publish(CH_CHUNK_BLOCK_END);
   block_number++;
-  cursor.budget = ring->block_instructions;
+  cursor.budget = block_budget;
   UInt requests = __atomic_load_n(&ring->requests, __ATOMIC_RELAXED);
   if (requests & CH_REQUEST_STOP)
     stop_recording(CH_END_STOPPED);

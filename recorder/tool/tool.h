@@ -215,6 +215,8 @@ ULong marks_scaled_stretches(void);
    about to change. No client code may be running. */
 void marks_tell_all(void);
 void marks_tell_range(Addr from, Addr to);
+/* How many pages were told since the last call. */
+UInt marks_pages_told(void);
 /* The mmap call under way may choose where, for so many bytes; 0: it may not. */
 void marks_expect_hint(SizeT length);
 /* The program has memory up to there. */

@@ -40,6 +40,16 @@ TEST(RingTest, LayoutHoldsABlock) {
   }
 }
 
+TEST(RingTest, IsAsLongAsMemoryAllows) {
+  EXPECT_EQ(defaultRingChunks(MinBlockInstructions), 128u);
+  EXPECT_EQ(defaultRingChunks(DefaultBlockInstructions), 128u);
+  const uint32_t Fewer = defaultRingChunks(2'000'000);
+  EXPECT_GT(Fewer, 8u);
+  EXPECT_LE(ringBytes(ringLayout(2'000'000, Fewer)),
+            (1u << 30) + CH_RING_HEADER_SIZE);
+  EXPECT_EQ(defaultRingChunks(MaxBlockInstructions), 8u);
+}
+
 TEST(RingTest, MemoryIsSharedThroughTheDescriptor) {
   Ring R = cantFail(Ring::create(MinBlockInstructions, 2));
   EXPECT_TRUE(fcntl(R.descriptor(), F_GETFD) & FD_CLOEXEC);

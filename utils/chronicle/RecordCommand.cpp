@@ -54,10 +54,10 @@ static cl::opt<std::string>
            cl::desc("Write the trace to FILE (trace.db)"));
 static cl::opt<bool> Force("force", cl::sub(Record),
                            cl::desc("Replace the file if it exists"));
-static cl::opt<unsigned>
-    BlockInstructions("block-instructions", cl::sub(Record),
-                      cl::init(DefaultBlockInstructions), cl::value_desc("N"),
-                      cl::desc("Length of a block, 1000 to 10000000 (100000)"));
+static cl::opt<unsigned> BlockInstructions(
+    "block-instructions", cl::sub(Record), cl::init(DefaultBlockInstructions),
+    cl::value_desc("N"),
+    cl::desc("Most instructions of a block, 1000 to 10000000 (100000)"));
 static cl::opt<Codec>
     Compression("codec", cl::sub(Record), cl::init(Codec::Zstd),
                 cl::value_desc("NAME"),
@@ -84,8 +84,7 @@ static cl::opt<std::string>
                 cl::desc("Write the summary to FILE, as JSON"));
 
 // For tests.
-static cl::opt<unsigned> RingChunks("ring-chunks", cl::sub(Record), cl::Hidden,
-                                    cl::init(DefaultRingChunks));
+static cl::opt<unsigned> RingChunks("ring-chunks", cl::sub(Record), cl::Hidden);
 static cl::opt<std::string> Tool("tool", cl::sub(Record), cl::Hidden);
 
 namespace {
@@ -144,7 +143,7 @@ static std::string wrongOptions() {
                    codecName(Compression));
   if (LogLoads != "auto" && LogLoads != "always" && LogLoads != "never")
     return "--log-loads must be auto, always or never";
-  if (RingChunks < 2 || RingChunks > 4096)
+  if (RingChunks.getNumOccurrences() && (RingChunks < 2 || RingChunks > 4096))
     return "--ring-chunks must be from 2 to 4096";
   if (Output.empty())
     return "-o needs the name of a file";
@@ -310,7 +309,10 @@ static Expected<ProcessEnd> record(ArrayRef<const char *> Arguments) {
   Expected<std::unique_ptr<Supervisor>> TheSupervisor = Supervisor::create();
   if (!TheSupervisor)
     return TheSupervisor.takeError();
-  Expected<Ring> TheRing = Ring::create(BlockInstructions, RingChunks);
+  Expected<Ring> TheRing = Ring::create(
+      BlockInstructions, RingChunks.getNumOccurrences()
+                             ? unsigned(RingChunks)
+                             : defaultRingChunks(BlockInstructions));
   if (!TheRing)
     return TheRing.takeError();
   Expected<RecorderLog> Log = RecorderLog::create();

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the program's own stores changed. Their addresses and values are not
- * logged one by one: generated code marks the bytes it stored to in a map of the
- * address space, byte for byte (one instruction: the same address plus a
+ * logged one by one: generated code marks the bytes it stored to in a map of
+ * the address space, byte for byte (one instruction: the same address plus a
  * constant, the same width, all ones), and the stretch of 512 bytes where they
- * begin in a second map. At the end of a block, and before anything else changes
- * the memory map or, while other threads run, the bytes themselves (memory.c), the
- * granules marked since the last time are told with the bytes they hold by then.
+ * begin in a second map. At the end of a block, and before anything else
+ * changes the memory map or, while other threads run, the bytes themselves
+ * (memory.c), the granules marked since the last time are told with the bytes
+ * they hold by then.
  *
  * A store is marked after it happened, so an address that faults is never
- * marked. A mark of a stretch vouches for the MARKS_REACH bytes from where it was
- * set, which may be in the next.
+ * marked. A mark of a stretch vouches for the MARKS_REACH bytes from where it
+ * was set, which may be in the next.
  *
  * Costs: as much memory again as the program writes to; telling looks at every
  * stretch that was written, and at a 512th of all writable memory.
@@ -23,12 +24,13 @@
 #define MADV_NOHUGEPAGE 15
 #define MADV_DONTDUMP 16
 
-/* Where the maps are, and what they cover. Programs end up above that only if they
-   ask for it. */
+/* Where the maps are, and what they cover. Programs end up above that only if
+   they ask for it. */
 #define CLIENT_END 0x100000000000ull
 #define MARKS 0x200040404040ull
 #define STRETCH_MARKS 0x310000000008ull
-CH_STATIC_ASSERT((MARKS / 8 & 0xffffffff) == 0x08080808, "are marks themselves");
+CH_STATIC_ASSERT((MARKS / 8 & 0xffffffff) == 0x08080808,
+                 "are marks themselves");
 CH_STATIC_ASSERT((STRETCH_MARKS / 8 & 0xff) != 0, "is the mark itself");
 CH_STATIC_ASSERT(MARKS % 64 == 0 && STRETCH_MARKS % 8 == 0,
                  "are scaled by 8, and lie in lines as what they are of");
@@ -57,7 +59,8 @@ static Bool map_at(Addr address, SizeT length) {
   if (sr_isError(r) || sr_Res(r) != address)
     return False;
   VG_(do_syscall)(__NR_madvise, address, length, MADV_DONTDUMP, 0, 0, 0, 0, 0);
-  VG_(do_syscall)(__NR_madvise, address, length, MADV_NOHUGEPAGE, 0, 0, 0, 0, 0);
+  VG_(do_syscall)(__NR_madvise, address, length, MADV_NOHUGEPAGE, 0, 0, 0, 0,
+                  0);
   return True;
 }
 
@@ -155,73 +158,136 @@ UInt marks_pages_told(void) {
   return pages;
 }
 
-/* Moves marks into bits, one a granule, eight granules at a time: most of them
-   are not marked, and of those that are nobody can foresee which. */
+#define LINE 64
+
+/* Moves marks into bits, one a granule, in two steps: which lines have any
+   (most have none, and nobody can foresee which, so there is no branch), then
+   those lines' granules. */
 __attribute__((target("sse4.1"))) static ULong take_marks(Addr address,
                                                           UInt length) {
   __m128i *marks = (__m128i *)(address + MARKS);
   const __m128i none = _mm_setzero_si128();
+  UInt lines = 0;
+  for (UInt l = 0; l < length / LINE; l++) {
+    const __m128i *line = marks + 4 * l;
+    __m128i any = _mm_or_si128(_mm_or_si128(line[0], line[1]),
+                               _mm_or_si128(line[2], line[3]));
+    lines |= (UInt)!_mm_testz_si128(any, any) << l;
+  }
   ULong bits = 0;
-  for (UInt g = 0; g < length / 8; g += 8, marks += 4) {
-    __m128i any = _mm_or_si128(_mm_or_si128(marks[0], marks[1]),
-                               _mm_or_si128(marks[2], marks[3]));
-    if (_mm_testz_si128(any, any))
-      continue;
+  for (; lines; lines &= lines - 1) {
+    const UInt l = __builtin_ctz(lines);
+    __m128i *line = marks + 4 * l;
     UInt unmarked = 0;
 #pragma GCC unroll 4
     for (UInt i = 0; i < 4; i++) {
-      __m128i equal = _mm_cmpeq_epi64(marks[i], none);
+      __m128i equal = _mm_cmpeq_epi64(line[i], none);
       unmarked |= _mm_movemask_pd(_mm_castsi128_pd(equal)) << (2 * i);
-      marks[i] = none;
+      line[i] = none;
     }
-    bits |= (ULong)(unmarked ^ 0xff) << g;
+    bits |= (ULong)(unmarked ^ 0xff) << (8 * l);
   }
   return bits;
 }
 
-/* `stretches`: the page's in the second map; `reaches`: the stretch before them
-   was marked. */
-static void tell_page_if_stored(Addr page, UChar *stretches, Bool reaches,
-                                Bool safe) {
+/* ---- pages with marks: first they are found, then told ---- */
+
+typedef struct {
+  Addr page;
+  Bool reached; /* the stretch before it was marked */
+} Found;
+static Found found[256];
+static UInt found_count;
+
+static UChar *stretches_of(Addr page) {
+  return (UChar *)STRETCH_MARKS + page / STRETCH;
+}
+
+/* Of a page's marks, the program has few lines in the cache. */
+static void fetch_marks(Addr page) {
+  for (ULong left = *(ULong *)stretches_of(page); left;) {
+    const UInt s = __builtin_ctzll(left) / 8;
+    left &= ~(0xffull << 8 * s);
+#pragma GCC unroll 8
+    for (UInt line = 0; line < STRETCH; line += LINE)
+      _mm_prefetch((const void *)(page + s * STRETCH + line + MARKS),
+                   _MM_HINT_T0);
+  }
+}
+
+static void tell_if_stored(Addr page, Bool reached, Bool safe) {
+  UChar *stretches = stretches_of(page);
   ULong granules[STRETCHES];
   ULong any = 0;
   for (UInt s = 0; s < STRETCHES; s++) {
     granules[s] = stretches[s] ? take_marks(page + s * STRETCH, STRETCH)
-                  : reaches    ? take_marks(page + s * STRETCH, MARKS_REACH)
+                  : reached    ? take_marks(page + s * STRETCH, MARKS_REACH)
                                : 0;
     any |= granules[s];
-    reaches = stretches[s];
-    stretches[s] = 0;
+    reached = stretches[s];
   }
+  *(ULong *)stretches = 0;
   if (any)
     tell_page(page, granules, safe);
 }
 
-static void tell_range(Addr from, Addr to, Bool safe) {
-  ULong *pages = (ULong *)STRETCH_MARKS; /* eight stretches each */
-  Addr at = from / VKI_PAGE_SIZE, stop = to / VKI_PAGE_SIZE;
-  Bool reaches = at && pages[at - 1] >> 56;
-  while (at < stop) {
-    /* Mostly there is nothing, over long ranges. */
-    if (!reaches && at + 8 <= stop &&
-        !(pages[at] | pages[at + 1] | pages[at + 2] | pages[at + 3] |
-          pages[at + 4] | pages[at + 5] | pages[at + 6] | pages[at + 7])) {
-      at += 8;
-      continue;
-    }
-    if (!reaches && !pages[at]) {
-      at++;
-      continue;
-    }
-    Bool reaches_on = pages[at] >> 56 != 0;
-    tell_page_if_stored(at * VKI_PAGE_SIZE, (UChar *)(pages + at), reaches,
-                        safe);
-    reaches = reaches_on;
-    at++;
+static void tell_found(Bool safe) {
+  const UInt ahead = 2; /* about 400 ns */
+  for (UInt i = 0; i < found_count; i++) {
+    if (i + ahead < found_count)
+      fetch_marks(found[i + ahead].page);
+    tell_if_stored(found[i].page, found[i].reached, safe);
   }
+  found_count = 0;
+}
+
+/* A bit for each of sixteen words that is not 0. Mostly all are, over long
+   ranges. */
+__attribute__((target("sse4.1"))) static UInt marked_of_16(const ULong *pages) {
+  const __m128i *p = (const __m128i *)pages;
+  const __m128i none = _mm_setzero_si128();
+  __m128i any = _mm_loadu_si128(p);
+#pragma GCC unroll 7
+  for (UInt i = 1; i < 8; i++)
+    any = _mm_or_si128(any, _mm_loadu_si128(p + i));
+  if (_mm_testz_si128(any, any))
+    return 0;
+  UInt unmarked = 0;
+#pragma GCC unroll 8
+  for (UInt i = 0; i < 8; i++) {
+    __m128i equal = _mm_cmpeq_epi64(_mm_loadu_si128(p + i), none);
+    unmarked |= _mm_movemask_pd(_mm_castsi128_pd(equal)) << (2 * i);
+  }
+  return unmarked ^ 0xffff;
+}
+
+static void tell_range(Addr from, Addr to, Bool safe) {
+  const ULong *pages = (ULong *)STRETCH_MARKS; /* eight stretches each */
+  Addr at = from / VKI_PAGE_SIZE, stop = to / VKI_PAGE_SIZE;
+  UInt reached = at && pages[at - 1] >> 56; /* a bit a page, as in `marked` */
+  for (UInt count = 16; at < stop; at += count, reached >>= count) {
+    UInt marked = marked_of_16(pages + at);
+    if (!(marked | reached))
+      continue;
+    if (count > stop - at) {
+      count = stop - at;
+      marked &= (1u << count) - 1;
+    }
+    if (found_count + 16 > sizeof found / sizeof *found)
+      tell_found(safe);
+    for (marked |= reached; marked & ((1u << count) - 1);
+         marked &= marked - 1) {
+      const UInt i = __builtin_ctz(marked);
+      found[found_count].page = (at + i) * VKI_PAGE_SIZE;
+      found[found_count++].reached = reached >> i & 1;
+      if (pages[at + i] >> 56)
+        reached |= 2u << i, marked |= 2u << i;
+    }
+  }
+  tell_found(safe);
   /* Nothing else would say that the page behind may have marks. */
-  if (reaches)
-    ((UChar *)(pages + at))[0] = 1;
+  if (reached)
+    stretches_of(to)[0] = 1;
 }
 
 void marks_tell_range(Addr from, Addr to) {

@@ -17,6 +17,9 @@ static constexpr size_t GatherBytes = 64 << 10;
 /// One piece says for this many blocks which superblocks ran in them, unless
 /// they are many: every question about an execution reads past half a piece.
 static constexpr uint64_t ExecutionBlocks = 1024, ExecutionRuns = 1 << 15;
+/// The index of these pieces is in parts of this size: one is read for a
+/// superblock that is asked about.
+static constexpr size_t IndexPartBytes = 32 << 10;
 /// Superblocks that ran in at least so many blocks get their programs stored:
 /// of code that runs once, a file would be made three times as large.
 static constexpr uint32_t ProgramBlocks = 4;
@@ -127,11 +130,9 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
   encodeBlock(Bytes, Head, Events.Bytes.data(), Coded, Opaque, Stacks);
   for (uint32_t Exit : Sequence.seen())
     Executed.ran(Owners[Exit], N);
-  BlockEntry &Entry = Blocks.emplace_back();
-  Entry.Offset = Writer->append(PieceType::Block, N, Bytes.take());
-  Entry.First = Head.First;
-  Entry.Kinds = Events.Kinds;
-  Entry.Threads = Events.Threads;
+  const uint64_t Number = Writer->append(PieceType::Block, N, Bytes.take());
+  Blocks.push_back({Number, Head.First, Events.Kinds});
+  ThreadsIn.add(N, Events.Threads);
   Sum.Blocks = Blocks.size();
   Sum.Instructions += Head.Instructions;
   Sum.Executions += Head.Executions;
@@ -169,8 +170,9 @@ void DatabaseBuilder::checkpoint() {
   flushTimeline();
   flushActivations();
   flushExecutions();
-  // What end and directory would take, generously.
+  // What end, tables and directory would take, generously.
   Writer->setReserve((1 << 20) + 64 * Sum.Blocks + 100 * Pages.chunkCount() +
+                     sizeof(ThreadStretch) * ThreadsIn.stretches() +
                      12 * ExecutedIn.runs());
   appendJson(
       PieceType::Checkpoint, Sum.Blocks,
@@ -228,32 +230,48 @@ Error DatabaseBuilder::addPrograms() {
   return Writer->recover().takeError();
 }
 
+/// The tables about the pieces below that number.
+void DatabaseBuilder::appendTables(const Totals &T, uint64_t Pieces) {
+  // It may name pieces that are not in the trace, if some could not be written.
+  if (ExecutionIndex.empty())
+    ExecutionIndex = ExecutedIn.takeParts(ExecutionPieces, IndexPartBytes);
+  ByteWriter Bytes;
+  for (const ExecutionsWriter::Part &P : ExecutionIndex) {
+    Bytes.bytes(P.Bytes.data());
+    append(PieceType::ExecutionIndex, P.First, Bytes);
+  }
+  auto Table = [&]<typename E>(PieceType Type, ArrayRef<E> Entries) {
+    Bytes.bytes(Entries.data(), Entries.size() * sizeof(E));
+    append(Type, 0, Bytes);
+  };
+  std::vector<BlockEntry> Placed(Blocks.begin(), Blocks.begin() + T.Blocks);
+  for (BlockEntry &B : Placed)
+    B.Offset = Writer->offsetOf(B.Offset);
+  Table(PieceType::Blocks, ArrayRef(Placed));
+  Table(PieceType::Threads, ArrayRef(ThreadsIn.table(T.Blocks)));
+  Others.push_back({PieceType::Chunks,
+                    Writer->append(PieceType::Chunks, 0, Pages.table(Pieces)),
+                    0});
+}
+
 Error DatabaseBuilder::complete(json::Object End, const Totals &T,
                                 uint64_t Pieces) {
   const size_t Earlier = Others.size();
   appendJson(PieceType::End, 0, std::move(End));
   if (Error E = Writer->flush())
     return E;
-  Others.push_back(
-      {PieceType::Chunks,
-       Writer->append(PieceType::Chunks, 0, this->Pages.table(Pieces)), 0});
+  appendTables(T, Pieces);
   if (Error E = Writer->flush())
     return E;
-  DirectoryWriter Out;
-  for (uint64_t N = 0; N < T.Blocks; ++N) {
-    BlockEntry Entry = Blocks[N];
-    Entry.Offset = Writer->offsetOf(Entry.Offset);
-    Out.addBlock(Entry);
-  }
+  Directory D;
+  D.Instructions = T.Instructions;
+  D.Blocks = T.Blocks;
+  D.Executions = T.Executions;
   for (auto [I, R] : enumerate(Others))
     if (R.Number < Pieces || I >= Earlier)
-      Out.addPiece({R.Type, Writer->offsetOf(R.Number), R.Key});
-  // It may name pieces that are not in the trace, if some could not be written.
-  if (ExecutionIndex.empty())
-    ExecutionIndex = ExecutedIn.take(ExecutionPieces);
-  Out.setExecutionIndex(ExecutionIndex.data());
+      D.Pieces.push_back({R.Type, Writer->offsetOf(R.Number), R.Key});
   ByteWriter Bytes;
-  Out.encode(Bytes, T.Instructions, T.Executions);
+  encodeDirectory(Bytes, D);
   return Writer->close(Writer->append(PieceType::Directory, 0, Bytes.take()));
 }
 

@@ -11,6 +11,7 @@
 #include "trace-format/CallFormat.h"
 #include "trace-format/ExecutionFormat.h"
 #include "trace-format/ProgramFormat.h"
+#include "trace-format/ThreadBlocks.h"
 #include "trace-format/TraceWriter.h"
 #include "llvm/Support/JSON.h"
 #include <chrono>
@@ -18,7 +19,7 @@
 namespace chronicle {
 
 /// Everything is handed to the TraceWriter; memory beyond its queue is a table
-/// of about 56 bytes a block and what PageHistory says.
+/// of about 40 bytes a block and what PageHistory says.
 class DatabaseBuilder {
 public:
   DatabaseBuilder(MemoryImage &Image, std::unique_ptr<TraceWriter> Writer,
@@ -80,6 +81,7 @@ private:
   llvm::Error addPrograms();
   llvm::Error complete(llvm::json::Object End, const Totals &T,
                        uint64_t Pieces);
+  void appendTables(const Totals &T, uint64_t Pieces);
 
   struct OtherRecord {
     PieceType Type;
@@ -94,6 +96,7 @@ private:
   std::chrono::steady_clock::time_point LastCheckpoint;
 
   std::vector<BlockEntry> Blocks; ///< Offset: the piece's number
+  ThreadBlocksWriter ThreadsIn;
   std::vector<OtherRecord> Others;
   std::vector<Totals> Checkpoints;
   uint64_t CheckpointBytes = 0; ///< raw, up to the last checkpoint
@@ -104,7 +107,8 @@ private:
   std::vector<uint8_t> Passed; ///< by exit
   ExecutionsWriter ExecutedIn; ///< pieces of the above, not blocks
   uint64_t ExecutionPieces = 0;
-  ByteWriter ExecutionIndex; ///< of the whole trace, once it is complete
+  /// Of the whole trace, once it is complete.
+  std::vector<ExecutionsWriter::Part> ExecutionIndex;
   uint64_t FirstDefinition = 0, FirstTimelineBlock = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/BlockCalls.h"
+#include "trace-format/BlockFormat.h"
 #include "trace-format/GuestState.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -408,7 +409,7 @@ Error BlockCallsBuilder::run() {
   Cursor.replayer().OnEvent = [this](const Event &E, Timestamp) {
     beforeEvent(E);
   };
-  for (uint32_t Thread : States.reader().blocks()[B.Number].Threads)
+  for (uint32_t Thread : snapshotThreads(B.Events))
     if (Error E = load(Thread))
       return E;
   ExecutionWalk Walk(Code, States.reader(), B);

@@ -263,8 +263,8 @@ Expected<uint32_t> CallHistory::aliveAtEnd(uint32_t Number, uint32_t Thread,
 /// alive; nothing: there is none. It is alive at the end of After.
 Expected<std::optional<BlockNumber>>
 CallHistory::lastBlock(uint32_t Number, uint32_t Thread, BlockNumber After) {
-  ArrayRef<BlockNumber> Of = States.threads().blocksOf(Thread);
-  size_t Alive = llvm::upper_bound(Of, After) - Of.begin(); // those before are
+  const ThreadBlocks Of = States.reader().blocksOf(Thread);
+  size_t Alive = Of.countBelow(After + 1); // those before are
   auto IsAlive = [&](size_t I) -> Expected<bool> {
     Expected<uint32_t> Inner = aliveAtEnd(Number, Thread, Of[I]);
     if (!Inner)

@@ -8,21 +8,24 @@ using namespace llvm;
 
 namespace chronicle {
 
-/// Where superblocks ran, of the Count blocks or pieces from First on.
-static Expected<BitVector> ranIn(const ExecutionRange &Runs,
-                                 ArrayRef<uint32_t> Superblocks,
-                                 BlockNumber First, size_t Count) {
-  BitVector Result(static_cast<unsigned>(Count));
-  Error E = Runs.visit(Superblocks, [&](const ExecutionRun &R) {
-    if (R.First - First < Count)
-      Result.set(
-          static_cast<unsigned>(R.First - First),
-          static_cast<unsigned>(std::min<uint64_t>(R.Last - First + 1, Count)));
-  });
-  if (E)
-    return E;
-  return Result;
-}
+namespace {
+/// Blocks or pieces, from First on, in which superblocks ran.
+class RanIn {
+public:
+  RanIn(BlockNumber First, size_t Count)
+      : Bits(static_cast<unsigned>(Count)), First(First) {}
+  void operator()(const ExecutionRun &R) {
+    if (R.First - First < Bits.size())
+      Bits.set(static_cast<unsigned>(R.First - First),
+               static_cast<unsigned>(
+                   std::min<uint64_t>(R.Last - First + 1, Bits.size())));
+  }
+  BitVector Bits;
+
+private:
+  BlockNumber First;
+};
+} // namespace
 
 /// Calls Visit for the blocks in which code of the range ran, by the index.
 Error ExecutionSearch::visitBlocks(
@@ -44,23 +47,17 @@ Error ExecutionSearch::visitBlocks(
       Reader.blockAt(std::min(When.Last, Reader.instructions() - 1));
 
   ArrayRef<ExecutionPiece> Pieces = Reader.executionPieces();
-  Expected<std::optional<ExecutionRange>> Index = Reader.executionIndex();
-  if (!Index)
-    return Index.takeError();
-  BitVector InPieces(static_cast<unsigned>(Pieces.size()), true);
-  if (*Index) {
-    Expected<BitVector> Some = ranIn(**Index, *Superblocks, 0, Pieces.size());
-    if (!Some)
-      return Some.takeError();
-    InPieces = std::move(*Some);
-  }
+  RanIn InPieces(0, Pieces.size());
+  if (!Reader.visitExecutionIndex(*Superblocks, InPieces))
+    InPieces.Bits.set();
   auto Start = [&](const BitVector &B) {
     return Backward ? B.find_last() : B.find_first();
   };
   auto Next = [&](const BitVector &B, int At) {
     return Backward ? B.find_prev(At) : B.find_next(At);
   };
-  for (int I = Start(InPieces); I >= 0; I = Next(InPieces, I)) {
+  const ThreadBlocks OfThread = Reader.blocksOf(Thread);
+  for (int I = Start(InPieces.Bits); I >= 0; I = Next(InPieces.Bits, I)) {
     const ExecutionPiece &P = Pieces[I];
     if (P.Last < First || P.First > Last)
       continue;
@@ -70,14 +67,12 @@ Error ExecutionSearch::visitBlocks(
         Reader.readExecutions(P);
     if (!Runs)
       return Runs.takeError();
-    Expected<BitVector> Ran =
-        ranIn(**Runs, *Superblocks, P.First, P.Last - P.First + 1);
-    if (!Ran)
-      return Ran.takeError();
-    for (int K = Start(*Ran); K >= 0; K = Next(*Ran, K)) {
+    RanIn Ran(P.First, P.Last - P.First + 1);
+    if (Error E = (*Runs)->visit(*Superblocks, Ran))
+      return E;
+    for (int K = Start(Ran.Bits); K >= 0; K = Next(Ran.Bits, K)) {
       const BlockNumber N = P.First + K;
-      if (N < First || N > Last ||
-          (Thread && !is_contained(Reader.blocks()[N].Threads, Thread)))
+      if (N < First || N > Last || (Thread && !OfThread.contains(N)))
         continue;
       if (Cancel && Cancel->Cancelled)
         return Error::success();

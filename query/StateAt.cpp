@@ -51,7 +51,7 @@ Expected<uint32_t> threadAt(StateCache &Cache, Timestamp T) {
     return Thread;
   // Only at the end of the run can a block be without a running thread.
   for (BlockNumber N = Cursor->block().Number; N > 0; --N) {
-    if (Cache.reader().blocks()[N - 1].Threads.empty())
+    if (!(Cache.reader().blocks()[N - 1].Kinds & uint64_t(1) << CH_EV_SNAPSHOT))
       continue;
     Expected<StateCursor> Earlier = Cache.in(N - 1, ~Timestamp(0));
     if (!Earlier)

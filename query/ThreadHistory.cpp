@@ -3,13 +3,14 @@
 #include "query/ThreadHistory.h"
 #include "query/Values.h"
 #include "trace-format/Stream.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
 namespace chronicle {
 
-ThreadHistory::ThreadHistory(const TraceReader &Reader) {
+ThreadHistory::ThreadHistory(const TraceReader &Reader) : Reader(Reader) {
   DenseMap<uint32_t, size_t> Places;
   for (const TimelineEvent &E : Reader.timeline()) {
     if (E.Kind == CH_EV_THREAD_START &&
@@ -32,10 +33,6 @@ ThreadHistory::ThreadHistory(const TraceReader &Reader) {
   llvm::sort(Threads, [](const ThreadInfo &A, const ThreadInfo &B) {
     return A.Number < B.Number;
   });
-  ArrayRef<BlockEntry> Entries = Reader.blocks();
-  for (BlockNumber N = 0; N < Entries.size(); ++N)
-    for (uint32_t Thread : Entries[N].Threads)
-      Blocks[Thread].push_back(N);
 }
 
 const ThreadInfo *ThreadHistory::find(uint32_t Thread) const {
@@ -52,29 +49,22 @@ std::vector<ThreadInfo> ThreadHistory::at(Timestamp T) const {
   return Result;
 }
 
-ArrayRef<BlockNumber> ThreadHistory::blocksOf(uint32_t Thread) const {
-  auto It = Blocks.find(Thread);
-  if (It == Blocks.end())
-    return {};
-  return It->second;
-}
-
 std::optional<BlockNumber> ThreadHistory::nextBlock(uint32_t Thread,
                                                     BlockNumber N) const {
-  ArrayRef<BlockNumber> Of = blocksOf(Thread);
-  auto It = llvm::lower_bound(Of, N);
-  if (It == Of.end())
+  const ThreadBlocks Of = Reader.blocksOf(Thread);
+  const size_t Below = Of.countBelow(N);
+  if (Below == Of.size())
     return std::nullopt;
-  return *It;
+  return Of[Below];
 }
 
 std::optional<BlockNumber> ThreadHistory::previousBlock(uint32_t Thread,
                                                         BlockNumber N) const {
-  ArrayRef<BlockNumber> Of = blocksOf(Thread);
-  auto It = llvm::lower_bound(Of, N);
-  if (It == Of.begin())
+  const ThreadBlocks Of = Reader.blocksOf(Thread);
+  const size_t Below = Of.countBelow(N);
+  if (!Below)
     return std::nullopt;
-  return *std::prev(It);
+  return Of[Below - 1];
 }
 
 } // namespace chronicle

@@ -7,14 +7,13 @@
 #define CHRONICLE_QUERY_THREADHISTORY_H
 
 #include "query/Trace.h"
-#include "llvm/ADT/DenseMap.h"
 
 namespace chronicle {
 
-/// Making it costs one pass over the timeline and the table of blocks, and four
-/// to eight bytes a block; asking costs a binary search.
+/// Making it costs one pass over the timeline; asking costs a binary search.
 class ThreadHistory {
 public:
+  /// The reader must outlive it.
   explicit ThreadHistory(const TraceReader &Reader);
 
   /// In order of their numbers.
@@ -23,17 +22,15 @@ public:
   /// Those started and not yet gone at T.
   std::vector<ThreadInfo> at(Timestamp T) const;
 
-  /// The blocks that have a snapshot of the thread: those it ran in, that it
-  /// ended in, and the last of the run.
-  llvm::ArrayRef<BlockNumber> blocksOf(uint32_t Thread) const;
-  /// The first of them from N on; the last one before N.
+  /// Of the blocks that have a snapshot of the thread (TraceReader::blocksOf):
+  /// the first from N on; the last one before N.
   std::optional<BlockNumber> nextBlock(uint32_t Thread, BlockNumber N) const;
   std::optional<BlockNumber> previousBlock(uint32_t Thread,
                                            BlockNumber N) const;
 
 private:
   std::vector<ThreadInfo> Threads;
-  llvm::DenseMap<uint32_t, std::vector<BlockNumber>> Blocks;
+  const TraceReader &Reader;
 };
 
 } // namespace chronicle

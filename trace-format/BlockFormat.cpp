@@ -15,6 +15,15 @@ uint32_t snapshotThread(uint32_t Kind, ArrayRef<uint8_t> Payload) {
   return support::endian::read32le(Payload.data());
 }
 
+SmallVector<uint32_t, 2> snapshotThreads(ArrayRef<Event> Events) {
+  SmallVector<uint32_t, 2> Threads;
+  for (const Event &E : Events)
+    if (uint32_t Thread = snapshotThread(E.Kind, E.Payload))
+      if (!is_contained(Threads, Thread))
+        Threads.push_back(Thread);
+  return Threads;
+}
+
 void EventsWriter::add(uint64_t Execution, uint32_t Kind,
                        ArrayRef<uint8_t> Payload, ArrayRef<uint8_t> More) {
   Bytes.v(Execution - LastExecution);

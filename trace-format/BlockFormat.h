@@ -69,6 +69,8 @@ llvm::Expected<std::vector<Event>> decodeEvents(llvm::ArrayRef<uint8_t> Bytes,
                                                 const BlockHead &Head);
 /// The thread of a CH_EV_SNAPSHOT, or 0.
 uint32_t snapshotThread(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload);
+/// Those that have one among the events, in the order of their first.
+llvm::SmallVector<uint32_t, 2> snapshotThreads(llvm::ArrayRef<Event> Events);
 
 } // namespace chronicle
 

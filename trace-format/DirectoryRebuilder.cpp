@@ -30,31 +30,30 @@ static std::vector<Piece> scanPieces(ArrayRef<uint8_t> File,
   return Pieces;
 }
 
-static Error addBlock(const Piece &P, ArrayRef<uint8_t> Raw, Directory &D) {
+static Error addBlock(const Piece &P, ArrayRef<uint8_t> Raw,
+                      RebuiltDirectory &D, ThreadBlocksWriter &Threads) {
   Expected<BlockSections> B = splitBlock(Raw);
   if (!B)
     return B.takeError();
   Expected<std::vector<Event>> Events = decodeEvents(B->Events, B->Head);
   if (!Events)
     return Events.takeError();
-  if (P.Key != D.Blocks.size() || B->Head.First != D.Instructions)
+  if (P.Key != D.Dir.Blocks || B->Head.First != D.Dir.Instructions)
     return createStringError("blocks are out of order");
-  BlockEntry &Entry = D.Blocks.emplace_back();
-  Entry.Offset = P.Offset;
-  Entry.First = B->Head.First;
-  for (const Event &E : *Events) {
+  uint64_t Kinds = 0;
+  for (const Event &E : *Events)
     if (E.Kind < 64)
-      Entry.Kinds |= uint64_t(1) << E.Kind;
-    if (uint32_t Thread = snapshotThread(E.Kind, E.Payload))
-      if (!is_contained(Entry.Threads, Thread))
-        Entry.Threads.push_back(Thread);
-  }
-  D.Instructions += B->Head.Instructions;
-  D.Executions += B->Head.Executions;
+      Kinds |= uint64_t(1) << E.Kind;
+  D.Blocks.push_back({P.Offset, B->Head.First, Kinds});
+  Threads.add(P.Key, snapshotThreads(*Events));
+  ++D.Dir.Blocks;
+  D.Dir.Instructions += B->Head.Instructions;
+  D.Dir.Executions += B->Head.Executions;
   return Error::success();
 }
 
-static Error addChunk(const Piece &P, ArrayRef<uint8_t> Raw, Directory &D) {
+static Error addChunk(const Piece &P, ArrayRef<uint8_t> Raw,
+                      RebuiltDirectory &D) {
   Expected<PageChunk> C = decodePageChunk(P.Key, Raw);
   if (!C)
     return C.takeError();
@@ -91,31 +90,33 @@ Expected<RebuiltDirectory> rebuildDirectory(ArrayRef<uint8_t> File,
   Pieces.erase(Whole ? End + 1 : Last.base(), Pieces.end());
 
   RebuiltDirectory Result;
-  Directory &D = Result.Tables;
+  ThreadBlocksWriter Threads;
   for (const Piece &P : Pieces) {
     if (P.Type != PieceType::Block && P.Type != PieceType::Pages) {
-      D.Pieces.push_back({P.Type, P.Offset, P.Key});
+      Result.Dir.Pieces.push_back({P.Type, P.Offset, P.Key});
       continue;
     }
     Expected<std::unique_ptr<uint8_t[]>> Raw = P.read();
     if (!Raw)
       return Raw.takeError();
     ArrayRef<uint8_t> Bytes(Raw->get(), P.RawSize);
-    if (Error E = P.Type == PieceType::Block ? addBlock(P, Bytes, D)
-                                             : addChunk(P, Bytes, D))
+    if (Error E = P.Type == PieceType::Block
+                      ? addBlock(P, Bytes, Result, Threads)
+                      : addChunk(P, Bytes, Result))
       return createStringError(
           inconvertibleErrorCode(),
           "'" + Path + "' cannot be read: " + toString(std::move(E)));
   }
+  Result.Threads = Threads.table(Result.Dir.Blocks);
   llvm::stable_sort(
-      D.Chunks, [](const PageChunkEntry &A, const PageChunkEntry &B) {
+      Result.Chunks, [](const PageChunkEntry &A, const PageChunkEntry &B) {
         return std::tie(A.Frame, A.First) < std::tie(B.Frame, B.First);
       });
   if (!Whole)
     Result.Truncated =
         ("the file is damaged or was cut off (" + Twine(Stop) +
          "); the trace can be read up to its last checkpoint, at instruction " +
-         Twine(D.Instructions))
+         Twine(Result.Dir.Instructions))
             .str();
   return Result;
 }

@@ -7,12 +7,17 @@
 #define CHRONICLE_TRACE_FORMAT_DIRECTORYREBUILDER_H
 
 #include "trace-format/Directory.h"
+#include "trace-format/ThreadBlocks.h"
 #include <string>
 
 namespace chronicle {
 
 struct RebuiltDirectory {
-  Directory Tables;
+  Directory Dir;
+  /// What is in pieces of their own otherwise.
+  std::vector<BlockEntry> Blocks;
+  std::vector<ThreadStretch> Threads;
+  std::vector<PageChunkEntry> Chunks; ///< sorted by frame, then first block
   /// Why the trace is not whole; empty if only the directory was lost.
   std::string Truncated;
 };

@@ -61,23 +61,16 @@ void ExecutionsWriter::settle(BlockNumber N) {
   RecentFirst = uint32_t(N);
 }
 
-ByteWriter ExecutionsWriter::take(BlockNumber End) {
-  ByteWriter Out;
-  if (End == Start)
-    return Out;
-  // Nothing goes on into the next piece.
-  settle(End + RecentBlocks + 1);
-  RecentFirst = uint32_t(End);
-  Runs = 0;
-  llvm::sort(Touched);
+ByteWriter ExecutionsWriter::encode(ArrayRef<uint32_t> Superblocks,
+                                    BlockNumber End) {
+  ByteWriter Out, Bodies;
   Out.v(Start);
   Out.v(End - Start);
-  Out.v(divideCeil(Touched.size(), GroupSize));
-  ByteWriter Bodies;
+  Out.v(divideCeil(Superblocks.size(), GroupSize));
   uint32_t Id = 0;
-  for (ArrayRef<uint32_t> Left = Touched; !Left.empty();) {
-    ArrayRef<uint32_t> Group = Left.take_front(GroupSize);
-    Left = Left.drop_front(Group.size());
+  while (!Superblocks.empty()) {
+    ArrayRef<uint32_t> Group = Superblocks.take_front(GroupSize);
+    Superblocks = Superblocks.drop_front(Group.size());
     Out.v(Group.back() - Id);
     const size_t Before = Bodies.size();
     for (uint32_t Superblock : Group) {
@@ -100,11 +93,54 @@ ByteWriter ExecutionsWriter::take(BlockNumber End) {
     Out.v(Bodies.size() - Before);
   }
   Out.bytes(Bodies.data());
+  return Out;
+}
+
+/// Before what was gathered is encoded.
+void ExecutionsWriter::gather(BlockNumber End) {
+  // Nothing goes on into the next piece.
+  settle(End + RecentBlocks + 1);
+  RecentFirst = uint32_t(End);
+  Runs = 0;
+  llvm::sort(Touched);
+}
+
+/// After it was.
+void ExecutionsWriter::startAt(BlockNumber N) {
   Closed.clear();
   Taken.swap(Touched);
   Touched.clear();
-  Start = uint32_t(End);
+  Start = uint32_t(N);
+}
+
+ByteWriter ExecutionsWriter::take(BlockNumber End) {
+  if (End == Start)
+    return {};
+  gather(End);
+  ByteWriter Out = encode(Touched, End);
+  startAt(End);
   return Out;
+}
+
+std::vector<ExecutionsWriter::Part>
+ExecutionsWriter::takeParts(BlockNumber End, size_t PartBytes) {
+  std::vector<Part> Parts;
+  if (End == Start)
+    return Parts;
+  gather(End);
+  for (ArrayRef<uint32_t> Left = Touched; !Left.empty();) {
+    // A run takes two bytes or more, as does the head of a superblock.
+    size_t Count = 0;
+    for (size_t Bytes = 0; Count < Left.size() && Bytes < PartBytes; ++Count) {
+      Bytes += 4;
+      for (uint32_t N = Lists[Left[Count]].Head; N != None; N = Closed[N].Next)
+        Bytes += 2;
+    }
+    Parts.push_back({Left.front(), encode(Left.take_front(Count), End)});
+    Left = Left.drop_front(Count);
+  }
+  startAt(End);
+  return Parts;
 }
 
 static Error damaged() { return createStringError("damaged executions"); }

@@ -12,8 +12,9 @@
 /// before it, they are in groups of 64: the id of each group's last superblock,
 /// as a delta to that of the group before, and the group's size in bytes.
 ///
-/// The directory has the same once more, with the pieces in place of blocks:
-/// which superblock ran in which of them.
+/// The index is the same once more, with the pieces in place of blocks: which
+/// superblock ran in which of them. It is in parts, each for a range of
+/// superblocks, so that a question reads only those of its own.
 
 #ifndef CHRONICLE_TRACE_FORMAT_EXECUTIONFORMAT_H
 #define CHRONICLE_TRACE_FORMAT_EXECUTIONFORMAT_H
@@ -83,6 +84,12 @@ public:
   BlockNumber first() const { return Start; }
   /// The piece for all blocks below End, or nothing if there are none.
   ByteWriter take(BlockNumber End);
+  struct Part {
+    uint32_t First; ///< superblock
+    ByteWriter Bytes;
+  };
+  /// The same in parts of about so many bytes, by superblock.
+  std::vector<Part> takeParts(BlockNumber End, size_t PartBytes);
 
   /// Of what was taken: the superblocks of the last piece; a number that is
   /// above all; in how many blocks one ran.
@@ -113,6 +120,10 @@ private:
   void settle(BlockNumber N);
   void settle(uint32_t Superblock, uint64_t Blocks, bool GoesOn);
   void grow(uint32_t Superblock);
+  void gather(BlockNumber End);
+  void startAt(BlockNumber N);
+  /// The runs of these superblocks, whose lists it empties.
+  ByteWriter encode(llvm::ArrayRef<uint32_t> Superblocks, BlockNumber End);
 
   /// A bit less than there are, for the block before them.
   static constexpr unsigned RecentBlocks = 63;

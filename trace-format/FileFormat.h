@@ -18,7 +18,7 @@
 namespace chronicle {
 
 /// Bump on any change of the file's bytes that an older reader would get wrong.
-constexpr uint32_t FormatVersion = 10;
+constexpr uint32_t FormatVersion = 11;
 
 constexpr char FileMagic[9] = "CHRONDB\n";
 constexpr char FooterMagic[9] = "CHRONEND";
@@ -40,8 +40,17 @@ enum class PieceType : uint8_t {
   Executions = 10,
   Programs = 11,
   Chunks = 12,
+  Blocks = 13,
+  Threads = 14,
+  ExecutionIndex = 15,
 };
-constexpr unsigned PieceTypeCount = 13;
+constexpr unsigned PieceTypeCount = 16;
+
+/// A table that is used as it lies in the file, so that it is not compressed.
+constexpr bool isTable(PieceType Type) {
+  return Type == PieceType::Chunks || Type == PieceType::Blocks ||
+         Type == PieceType::Threads;
+}
 
 /// A piece is at most this large before compression, so that a reader can
 /// refuse a damaged size. The tables at the end may be larger.
@@ -68,12 +77,7 @@ enum : uint8_t {
   OpaqueSection,
   StacksSection
 };
-enum : uint8_t {
-  BlocksSection = 1,
-  PiecesSection = 3,
-  TotalsSection,
-  ExecutionIndexSection
-};
+enum : uint8_t { PiecesSection = 3, TotalsSection };
 
 /// Kinds of page deltas. Few granules have theirs in the kind: FewGranules,
 /// FewUpperHalf if the first is in the page's upper half, and their number.

@@ -62,7 +62,7 @@ Expected<Piece> Piece::at(ArrayRef<uint8_t> File, uint64_t Offset) {
   P.Checksum = endian::read64le(H + ChecksumOffset);
   if (File.size() - Offset - PieceHeaderSize < StoredSize)
     return Damaged("a piece that goes beyond the end of the file");
-  if (P.Type != PieceType::Directory && P.Type != PieceType::Chunks &&
+  if (!isTable(P.Type) && P.Type != PieceType::Directory &&
       P.RawSize > MaxPieceRawSize)
     return Damaged("a piece of impossible size");
   P.Stored = File.slice(Offset + PieceHeaderSize, StoredSize);
@@ -148,9 +148,10 @@ Error checkFileHeader(ArrayRef<uint8_t> File, StringRef Path) {
 
 StringRef pieceTypeName(PieceType Type) {
   static constexpr const char *Names[] = {
-      "unknown",    "run",        "definitions", "block",     "pages",
-      "timeline",   "checkpoint", "end",         "directory", "activations",
-      "executions", "programs",   "chunks"};
+      "unknown",   "run",         "definitions", "block",
+      "pages",     "timeline",    "checkpoint",  "end",
+      "directory", "activations", "executions",  "programs",
+      "chunks",    "blocks",      "threads",     "index"};
   return unsigned(Type) < PieceTypeCount ? Names[unsigned(Type)] : Names[0];
 }
 

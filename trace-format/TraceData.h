@@ -18,13 +18,14 @@ using Timestamp = uint64_t;
 using BlockNumber = uint64_t;
 using FrameNumber = uint64_t;
 
-/// Where a block is and what it holds, from the directory.
+/// Where a block is and what it holds. The blocks piece is a table of these as
+/// they are in memory.
 struct BlockEntry {
-  uint64_t Offset = 0;
-  Timestamp First = 0;
-  uint64_t Kinds = 0;                     ///< bit k: has an event of kind k
-  llvm::SmallVector<uint32_t, 2> Threads; ///< with a snapshot in the block
+  uint64_t Offset; ///< of the block piece
+  Timestamp First;
+  uint64_t Kinds; ///< bit k: has an event of kind k
 };
+static_assert(sizeof(BlockEntry) == 24);
 
 /// One event of a block. Payload points into the Block that owns it.
 struct Event {

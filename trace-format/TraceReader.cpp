@@ -68,7 +68,11 @@ struct TraceReader::Impl {
   bool Rebuilt = false;
 
   Directory Dir;
-  ArrayRef<PageChunkEntry> Chunks; ///< in the file, or in Dir
+  RebuiltDirectory Tables; ///< if it was
+  // In the file, or in Tables.
+  ArrayRef<BlockEntry> Blocks;
+  ArrayRef<ThreadStretch> Threads;
+  ArrayRef<PageChunkEntry> Chunks;
   json::Object Run;
   std::optional<json::Object> End;
   std::vector<Definition> Definitions{Definition()}; ///< by id; 0 is none
@@ -89,6 +93,8 @@ struct TraceReader::Impl {
   mutable RecentlyUsed<std::vector<ThreadStacks>, 8> StacksCache;
   mutable RecentlyUsed<std::vector<ActivationRecord>, 5> ActivationsCache;
   mutable RecentlyUsed<ExecutionsPiece, 6> ExecutionsCache;
+  mutable RecentlyUsed<ExecutionsPiece, 4> IndexCache;
+  std::vector<OtherPiece> IndexPieces;      ///< by key, a superblock
   std::vector<OtherPiece> ActivationPieces; ///< by key, which is not 0
   uint32_t Activations = 0;
   std::vector<ExecutionPiece> ExecutionPieces;
@@ -97,7 +103,7 @@ struct TraceReader::Impl {
   mutable std::vector<std::unique_ptr<SequenceScratch>> Scratch;
 
   Error load();
-  Error useChunks(const OtherPiece &P);
+  template <typename T> Error use(const OtherPiece &P, ArrayRef<T> &Table);
   Expected<json::Object> readJson(const OtherPiece &P) const;
   Expected<ArrayRef<uint8_t>> keep(const OtherPiece &P);
   Error addDefinitions(ArrayRef<uint8_t> Raw);
@@ -109,6 +115,11 @@ struct TraceReader::Impl {
   readRaw(uint64_t Offset, PieceType Type, uint64_t Key, uint64_t &Size) const;
   Expected<std::shared_ptr<const std::vector<ActivationRecord>>>
   activationsAt(const OtherPiece &Piece) const;
+  /// An executions piece, or a part of their index.
+  Expected<ExecutionsPiece> readExecutions(uint64_t Offset, PieceType Type,
+                                           uint64_t Key) const;
+  Expected<std::shared_ptr<const ExecutionsPiece>>
+  indexAt(const OtherPiece &P) const;
   void forget();
   Expected<std::shared_ptr<const RawChunk>>
   chunkOf(const PageChunkEntry &Entry) const;
@@ -203,32 +214,36 @@ void TraceReader::Impl::forget() {
   Timeline.clear();
   ActivationPieces.clear();
   ExecutionPieces.clear();
+  IndexPieces.clear();
   Programs = {};
   Activations = 0;
   Kept.clear();
 }
 
 /// Costs a look at every byte, for the checksum, and no more.
-Error TraceReader::Impl::useChunks(const OtherPiece &P) {
+template <typename T>
+Error TraceReader::Impl::use(const OtherPiece &P, ArrayRef<T> &Table) {
   Expected<Piece> Found = pieceAt(P.Offset, P.Type, P.Key);
   if (!Found)
     return Found.takeError();
   if (Error E = Found->check())
     return E;
-  const uint8_t *Table = Found->Stored.data();
-  if (Found->Compression != Codec::None ||
-      Found->Stored.size() % sizeof(PageChunkEntry) ||
-      reinterpret_cast<uintptr_t>(Table) % alignof(PageChunkEntry))
-    return createStringError("the table of its memory is damaged");
-  Chunks = ArrayRef(reinterpret_cast<const PageChunkEntry *>(Table),
-                    Found->Stored.size() / sizeof(PageChunkEntry));
+  const uint8_t *Bytes = Found->Stored.data();
+  if (Found->Compression != Codec::None || Found->Stored.size() % sizeof(T) ||
+      reinterpret_cast<uintptr_t>(Bytes) % alignof(T))
+    return createStringError("the table of its %s is damaged",
+                             pieceTypeName(P.Type).data());
+  Table = ArrayRef(reinterpret_cast<const T *>(Bytes),
+                   Found->Stored.size() / sizeof(T));
   return Error::success();
 }
 
 /// Reads what every question needs. Dir is there.
 Error TraceReader::Impl::load() {
-  bool HasRun = false, HasChunks = Rebuilt;
-  Chunks = Dir.Chunks;
+  bool HasRun = false;
+  Blocks = Tables.Blocks;
+  Threads = Tables.Threads;
+  Chunks = Tables.Chunks;
   for (const OtherPiece &P : Dir.Pieces) {
     switch (P.Type) {
     case PieceType::Run: {
@@ -262,10 +277,16 @@ Error TraceReader::Impl::load() {
     case PieceType::Executions:
       ExecutionPieces.push_back({P.Offset, P.Key, 0});
       break;
+    case PieceType::ExecutionIndex:
+      IndexPieces.push_back(P);
+      break;
+    case PieceType::Blocks:
+    case PieceType::Threads:
     case PieceType::Chunks:
-      if (Error E = useChunks(P))
+      if (Error E = P.Type == PieceType::Blocks    ? use(P, Blocks)
+                    : P.Type == PieceType::Threads ? use(P, Threads)
+                                                   : use(P, Chunks))
         return E;
-      HasChunks = true;
       break;
     case PieceType::Programs: {
       Expected<Piece> Found = pieceAt(P.Offset, P.Type, P.Key);
@@ -281,14 +302,16 @@ Error TraceReader::Impl::load() {
   }
   // The block that was not finished has no place in the trace.
   llvm::erase_if(Timeline, [&](const TimelineEvent &E) {
-    return E.Block >= Dir.Blocks.size();
+    return E.Block >= Blocks.size();
   });
   if (!HasRun)
     return createStringError("it does not say what was recorded");
-  if (!HasChunks)
-    return createStringError("the table of its memory is missing");
-  if (Dir.Blocks.empty())
+  if (!Rebuilt && (!Blocks.data() || !Threads.data() || !Chunks.data()))
+    return createStringError("a table is missing");
+  if (Blocks.empty())
     return createStringError("it has no blocks");
+  if (Blocks.size() != Dir.Blocks || Blocks.back().First > Dir.Instructions)
+    return createStringError("the table of its blocks is damaged");
   return findCalls();
 }
 
@@ -297,11 +320,11 @@ Error TraceReader::Impl::findCalls() {
   for (ExecutionPiece &P : ExecutionPieces) {
     if (P.First != Next)
       return createStringError("a piece of its executions is missing");
-    P.Last = &P == &ExecutionPieces.back() ? Dir.Blocks.size() - 1
-                                           : (&P)[1].First - 1;
+    P.Last =
+        &P == &ExecutionPieces.back() ? Blocks.size() - 1 : (&P)[1].First - 1;
     Next = P.Last + 1;
   }
-  if (Next != Dir.Blocks.size())
+  if (Next != Blocks.size())
     return createStringError("a piece of its executions is missing");
   uint64_t Number = 0;
   for (const OtherPiece &P : ActivationPieces) {
@@ -367,8 +390,9 @@ TraceReader::open(std::unique_ptr<MemoryBuffer> Buffer) {
     if (!D)
       return D.takeError();
     I.forget();
-    I.Dir = std::move(D->Tables);
-    I.Truncated = std::move(D->Truncated);
+    I.Tables = std::move(*D);
+    I.Dir = std::move(I.Tables.Dir);
+    I.Truncated = std::move(I.Tables.Truncated);
     I.Rebuilt = true;
     if (Error E = I.load())
       return createStringError(
@@ -391,7 +415,10 @@ const json::Object *TraceReader::end() const {
 }
 Timestamp TraceReader::instructions() const { return I->Dir.Instructions; }
 uint64_t TraceReader::executions() const { return I->Dir.Executions; }
-ArrayRef<BlockEntry> TraceReader::blocks() const { return I->Dir.Blocks; }
+ArrayRef<BlockEntry> TraceReader::blocks() const { return I->Blocks; }
+ThreadBlocks TraceReader::blocksOf(uint32_t Thread) const {
+  return ThreadBlocks(I->Threads, Thread);
+}
 
 BlockNumber TraceReader::blockAt(Timestamp T) const {
   ArrayRef<BlockEntry> Blocks = blocks();
@@ -405,9 +432,9 @@ Expected<Block> TraceReader::readBlock(BlockNumber N) const {
     return createStringError("block %" PRIu64 ": %s", N,
                              toString(std::move(E)).c_str());
   };
-  if (N >= I->Dir.Blocks.size())
+  if (N >= I->Blocks.size())
     return createStringError("there is no block %" PRIu64, N);
-  Expected<Piece> P = Piece::at(I->File, I->Dir.Blocks[N].Offset);
+  Expected<Piece> P = Piece::at(I->File, I->Blocks[N].Offset);
   if (!P)
     return Damaged(P.takeError());
   if (P->Type != PieceType::Block || P->Key != N)
@@ -585,10 +612,10 @@ Expected<std::shared_ptr<const std::vector<ThreadStacks>>>
 TraceReader::readStacks(BlockNumber N) const {
   if (auto Known = I->StacksCache.find(N))
     return Known;
-  if (N >= I->Dir.Blocks.size())
+  if (N >= I->Blocks.size())
     return createStringError("there is no block %" PRIu64, N);
   uint64_t Size;
-  auto Raw = I->readRaw(I->Dir.Blocks[N].Offset, PieceType::Block, N, Size);
+  auto Raw = I->readRaw(I->Blocks[N].Offset, PieceType::Block, N, Size);
   if (!Raw)
     return Raw.takeError();
   Expected<BlockSections> S = splitBlock(ArrayRef(Raw->get(), Size));
@@ -635,14 +662,56 @@ ArrayRef<ExecutionPiece> TraceReader::executionPieces() const {
   return I->ExecutionPieces;
 }
 
-Expected<std::optional<ExecutionRange>> TraceReader::executionIndex() const {
-  if (I->Dir.ExecutionIndex.empty())
-    return std::nullopt;
-  Expected<ExecutionRange> Index =
-      ExecutionRange::create(I->Dir.ExecutionIndex);
-  if (!Index)
-    return Index.takeError();
-  return *Index;
+Expected<ExecutionsPiece>
+TraceReader::Impl::readExecutions(uint64_t Offset, PieceType Type,
+                                  uint64_t Key) const {
+  uint64_t Size;
+  auto Raw = readRaw(Offset, Type, Key, Size);
+  if (!Raw)
+    return Raw.takeError();
+  Expected<ExecutionRange> Range =
+      ExecutionRange::create(ArrayRef(Raw->get(), Size));
+  if (!Range)
+    return Range.takeError();
+  return ExecutionsPiece{std::move(*Raw), *Range};
+}
+
+Expected<std::shared_ptr<const ExecutionsPiece>>
+TraceReader::Impl::indexAt(const OtherPiece &P) const {
+  if (auto Known = IndexCache.find(P.Key))
+    return Known;
+  Expected<ExecutionsPiece> Part = readExecutions(P.Offset, P.Type, P.Key);
+  if (!Part)
+    return Part.takeError();
+  return IndexCache.add(P.Key, std::move(*Part));
+}
+
+bool TraceReader::visitExecutionIndex(
+    ArrayRef<uint32_t> Superblocks,
+    function_ref<void(const ExecutionRun &)> Visit) const {
+  ArrayRef<OtherPiece> Parts = I->IndexPieces;
+  if (Parts.empty())
+    return false;
+  while (!Superblocks.empty()) {
+    // The last part that begins at the superblock or before.
+    auto Part = llvm::partition_point(Parts, [&](const OtherPiece &P) {
+      return P.Key <= Superblocks.front();
+    });
+    const uint64_t End = Part == Parts.end() ? ~uint64_t(0) : Part->Key;
+    ArrayRef<uint32_t> Here = Superblocks.take_while(
+        [&](uint32_t Superblock) { return Superblock < End; });
+    Superblocks = Superblocks.drop_front(Here.size());
+    if (Part == Parts.begin())
+      continue;
+    auto Piece = I->indexAt(*std::prev(Part));
+    Error E = Piece ? (*Piece)->Range.visit(Here, Visit) : Piece.takeError();
+    if (E) {
+      // It only tells where to look: nothing is wrong without it, but slow.
+      consumeError(std::move(E));
+      return false;
+    }
+  }
+  return true;
 }
 
 Expected<std::shared_ptr<const ExecutionRange>>
@@ -653,17 +722,13 @@ TraceReader::readExecutions(const ExecutionPiece &P) const {
   };
   if (auto Known = I->ExecutionsCache.find(P.First))
     return Range(Known);
-  uint64_t Size;
-  auto Raw = I->readRaw(P.Offset, PieceType::Executions, P.First, Size);
-  if (!Raw)
-    return Raw.takeError();
-  Expected<ExecutionRange> Decoded =
-      ExecutionRange::create(ArrayRef(Raw->get(), Size));
-  if (!Decoded)
-    return Decoded.takeError();
-  if (Decoded->first() != P.First || Decoded->last() != P.Last)
+  Expected<ExecutionsPiece> Read =
+      I->readExecutions(P.Offset, PieceType::Executions, P.First);
+  if (!Read)
+    return Read.takeError();
+  if (Read->Range.first() != P.First || Read->Range.last() != P.Last)
     return createStringError("executions of other blocks than expected");
-  return Range(I->ExecutionsCache.add(P.First, {std::move(*Raw), *Decoded}));
+  return Range(I->ExecutionsCache.add(P.First, std::move(*Read)));
 }
 
 ArrayRef<TimelineEvent> TraceReader::timeline() const { return I->Timeline; }

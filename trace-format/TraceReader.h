@@ -9,6 +9,7 @@
 
 #include "trace-format/CallFormat.h"
 #include "trace-format/ExecutionFormat.h"
+#include "trace-format/ThreadBlocks.h"
 #include "trace-format/TraceData.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -50,6 +51,9 @@ public:
   uint64_t executions() const;
 
   llvm::ArrayRef<BlockEntry> blocks() const;
+  /// In which blocks the thread has a snapshot: those it ran in, that it ended
+  /// in, and the last of the run.
+  ThreadBlocks blocksOf(uint32_t Thread) const;
   /// The block that holds instruction T; T <= instructions().
   BlockNumber blockAt(Timestamp T) const;
   llvm::Expected<Block> readBlock(BlockNumber N) const;
@@ -87,10 +91,13 @@ public:
   llvm::Expected<ActivationRecord> activation(uint32_t Number) const;
   /// Ranges of blocks, in order, that executions() knows about.
   llvm::ArrayRef<ExecutionPiece> executionPieces() const;
-  /// Which superblocks ran in which of executionPieces(), by their places
-  /// there; some may be beyond. Nothing: not known, as in a trace that was cut
-  /// off.
-  llvm::Expected<std::optional<ExecutionRange>> executionIndex() const;
+  /// Calls Visit with which of these superblocks, which are sorted, ran in
+  /// which of executionPieces(), by their places there; some may be beyond.
+  /// False: not known, as in a trace that was cut off. Reads a part of the
+  /// index for each superblock, unless it is among the recent ones.
+  bool visitExecutionIndex(
+      llvm::ArrayRef<uint32_t> Superblocks,
+      llvm::function_ref<void(const ExecutionRun &)> Visit) const;
   /// Which superblocks ran in which blocks. Recent ones are kept.
   llvm::Expected<std::shared_ptr<const ExecutionRange>>
   readExecutions(const ExecutionPiece &Piece) const;

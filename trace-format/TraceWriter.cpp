@@ -159,6 +159,19 @@ uint64_t TraceWriter::append(PieceType Type, uint64_t Key,
   return Number;
 }
 
+/// What opening a trace or a question waits for, and most of the trace.
+static bool isBulk(PieceType Type) {
+  switch (Type) {
+  case PieceType::Pages:
+  case PieceType::Block:
+  case PieceType::Definitions:
+  case PieceType::ExecutionIndex:
+    return true;
+  default:
+    return false;
+  }
+}
+
 void TraceWriter::work(Compression How) {
   set_thread_name("chronicle-pack");
   Compressor Bulk(How.Bulk, How.Level), Others(How.Others, How.Level);
@@ -179,11 +192,8 @@ void TraceWriter::work(Compression How) {
     Queued -= J.Raw.size();
     Lock.unlock();
     // Some are used where they lie in the file.
-    if (!Failed && J.Type != PieceType::Programs && J.Type != PieceType::Chunks)
-      J.Used =
-          (J.Type == PieceType::Pages || J.Type == PieceType::Block ? Bulk
-                                                                    : Others)
-              .compress(J.Raw, J.Stored);
+    if (!Failed && J.Type != PieceType::Programs && !isTable(J.Type))
+      J.Used = (isBulk(J.Type) ? Bulk : Others).compress(J.Raw, J.Stored);
     Lock.lock();
     Done.emplace(Number, std::move(J));
     writeReady(Lock);

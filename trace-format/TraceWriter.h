@@ -75,7 +75,8 @@ public:
 
   /// How pieces are compressed.
   struct Compression {
-    /// Page chunks and blocks: most of a trace, and what questions read.
+    /// Page chunks, blocks, definitions: most of a trace, and what is waited
+    /// for when it is opened or asked.
     Codec Bulk = Codec::Lz4;
     Codec Others = Codec::Zstd;
     int Level = 1;

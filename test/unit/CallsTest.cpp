@@ -8,6 +8,7 @@
 #include "trace-format/GuestState.h"
 #include "trace-format/Stream.h"
 #include "gtest/gtest.h"
+#include <array>
 #include <map>
 #include <numeric>
 #include <random>
@@ -304,6 +305,43 @@ TEST(ExecutionFormat, RunsOfRandomBlocks) {
     EXPECT_EQ(Found, Ran);
   }
   EXPECT_TRUE(W.take(N).empty()) << "no blocks since";
+}
+
+TEST(ExecutionFormat, PartsBySuperblock) {
+  std::mt19937 Random(8);
+  ExecutionsWriter Whole, InParts;
+  for (BlockNumber N = 0; N < 500; ++N)
+    for (unsigned K = 0; K < 100; ++K) {
+      const uint32_t Id = 1 + Random() % 3000;
+      Whole.ran(Id, N);
+      InParts.ran(Id, N);
+    }
+  auto RunsIn = [](const ByteWriter &Bytes) {
+    std::vector<std::array<uint32_t, 3>> Runs;
+    auto D = ExecutionRange::create(Bytes.data());
+    EXPECT_TRUE(bool(D)) << toString(D.takeError());
+    std::vector<uint32_t> All(3001);
+    std::iota(All.begin(), All.end(), 0);
+    Error E = D->visit(All, [&](const ExecutionRun &R) {
+      Runs.push_back({R.Superblock, R.First, R.Last});
+    });
+    EXPECT_FALSE(errorToBool(std::move(E)));
+    return Runs;
+  };
+  const ByteWriter Expected = Whole.take(500);
+  auto Parts = InParts.takeParts(500, 4096);
+  EXPECT_GT(Parts.size(), 10u);
+  EXPECT_EQ(InParts.superblocks(), Whole.superblocks());
+  std::vector<std::array<uint32_t, 3>> Runs;
+  for (const ExecutionsWriter::Part &P : Parts) {
+    EXPECT_LT(P.Bytes.size(), 2u * 4096);
+    auto Some = RunsIn(P.Bytes);
+    ASSERT_FALSE(Some.empty());
+    EXPECT_EQ(Some.front()[0], P.First);
+    Runs.insert(Runs.end(), Some.begin(), Some.end());
+  }
+  EXPECT_EQ(Runs, RunsIn(Expected));
+  EXPECT_TRUE(InParts.takeParts(500, 4096).empty()) << "no blocks since";
 }
 
 TEST(ExecutionFormat, Damage) {

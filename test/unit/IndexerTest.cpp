@@ -8,6 +8,7 @@
 #include "indexer/Indexer.h"
 #include "RandomRun.h"
 #include "indexer/SuperblockTable.h"
+#include "trace-format/BlockFormat.h"
 #include "trace-format/BytecodeReader.h"
 #include "trace-format/TraceReader.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -82,6 +83,43 @@ protected:
   std::thread Thread;
 };
 
+/// What the index says of executions pieces, if it can say anything, is what
+/// is in them.
+static void compareIndex(const TraceReader &T) {
+  std::vector<uint32_t> All;
+  for (uint32_t Id = 1; Id < T.superblockCount(); ++Id)
+    All.push_back(Id);
+  using Places = std::set<std::pair<uint32_t, uint64_t>>; // superblock, piece
+  Places Indexed, Found;
+  const bool Known = T.visitExecutionIndex(All, [&](const ExecutionRun &R) {
+    for (uint64_t Piece = R.First; Piece <= R.Last; ++Piece)
+      if (Piece < T.executionPieces().size())
+        Indexed.insert({R.Superblock, Piece});
+  });
+  EXPECT_TRUE(Known || T.rebuilt());
+  if (!Known)
+    return;
+  for (auto [Piece, Entry] : enumerate(T.executionPieces())) {
+    auto Runs = T.readExecutions(Entry);
+    ASSERT_TRUE(bool(Runs)) << toString(Runs.takeError());
+    Error E = (*Runs)->visit(All, [&](const ExecutionRun &R) {
+      Found.insert({R.Superblock, Piece});
+    });
+    ASSERT_FALSE(errorToBool(std::move(E)));
+  }
+  EXPECT_EQ(Indexed, Found);
+  // One at a time: each is in the part it should be in.
+  Indexed.clear();
+  for (uint32_t Id : All)
+    EXPECT_TRUE(T.visitExecutionIndex(Id, [&](const ExecutionRun &R) {
+      EXPECT_EQ(R.Superblock, Id);
+      for (uint64_t Piece = R.First; Piece <= R.Last; ++Piece)
+        if (Piece < T.executionPieces().size())
+          Indexed.insert({R.Superblock, Piece});
+    }));
+  EXPECT_EQ(Indexed, Found);
+}
+
 void IndexerTest::compare(const TraceReader &T,
                           ArrayRef<ExpectedBlock> Blocks) {
   ASSERT_EQ(T.blocks().size(), Blocks.size());
@@ -105,6 +143,7 @@ void IndexerTest::compare(const TraceReader &T,
     for (const auto &[Frame, Page] : B.Memory)
       Frames.insert(Frame);
   uint64_t Executions = 0;
+  std::map<uint32_t, std::vector<BlockNumber>> BlocksOf; // threads
   for (size_t N = 0; N < Blocks.size(); ++N) {
     const ExpectedBlock &Expected = Blocks[N];
     auto B = T.readBlock(N);
@@ -123,6 +162,8 @@ void IndexerTest::compare(const TraceReader &T,
     }
     EXPECT_EQ(Events, Expected.Events);
     EXPECT_EQ(T.blocks()[N].Kinds, Kinds);
+    for (uint32_t Thread : snapshotThreads(B->Events))
+      BlocksOf[Thread].push_back(N);
     Executions += Expected.Symbols.size();
 
     uint64_t Pages = 0, Count = 0;
@@ -144,6 +185,14 @@ void IndexerTest::compare(const TraceReader &T,
     }
   }
   EXPECT_TRUE(Written.empty()) << "deltas for blocks that wrote nothing there";
+  BlocksOf[99]; // nobody
+  for (const auto &[Thread, Expected] : BlocksOf) {
+    const ThreadBlocks Of = T.blocksOf(Thread);
+    ASSERT_EQ(Of.size(), Expected.size()) << Thread;
+    for (size_t I = 0; I < Of.size(); ++I)
+      EXPECT_EQ(Of[I], Expected[I]) << Thread;
+  }
+  compareIndex(T);
   EXPECT_EQ(T.executions(), Executions);
   EXPECT_EQ(T.instructions(), Blocks.back().First + Blocks.back().Instructions);
   for (size_t N = 0; N < Blocks.size(); ++N)
@@ -665,12 +714,22 @@ TEST_F(IndexerTest, DamagedFiles) {
       continue;
     }
     readAll(**T);
+    // All tables are sound, made again or not.
+    ASSERT_LE((*T)->blocks().size(), Run.Blocks.size()) << At;
+    for (uint32_t Thread = 0; Thread < 4; ++Thread) {
+      const ThreadBlocks Of = (*T)->blocksOf(Thread);
+      for (size_t I = 0; I < Of.size(); ++I)
+        ASSERT_LT(Of[I], (*T)->blocks().size()) << At;
+    }
     for (size_t N = 0; N < (*T)->blocks().size(); ++N) {
       auto B = (*T)->readBlock(N);
       if (!B) {
         consumeError(B.takeError());
         continue;
       }
+      ASSERT_EQ((*T)->blocks()[N].First, Run.Blocks[N].First) << At;
+      for (uint32_t Thread : snapshotThreads(B->Events))
+        ASSERT_TRUE((*T)->blocksOf(Thread).contains(N)) << At;
       ASSERT_EQ(B->Symbols, Run.Blocks[N].Symbols) << At;
       ASSERT_EQ(B->Instructions, Run.Blocks[N].Instructions) << At;
     }

@@ -8,6 +8,8 @@
 #include "trace-format/PageChunkFormat.h"
 #include "trace-format/Piece.h"
 #include "trace-format/Stream.h"
+#include "trace-format/ThreadBlocks.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -141,7 +143,7 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
   encodeFileHeader(H);
   ByteVector Expected{
-      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 10, 0, 0, 0, CH_STREAM_VERSION,
+      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 11, 0, 0, 0, CH_STREAM_VERSION,
       0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
@@ -488,39 +490,54 @@ TEST(PageChunk, BaseLeavesOutWhatTheFirstDeltaGives) {
   }
 }
 
+TEST(ThreadBlocks, LikeAList) {
+  std::mt19937 Random(5);
+  ThreadBlocksWriter W;
+  std::vector<std::vector<BlockNumber>> Expected(6);
+  constexpr BlockNumber Blocks = 400, End = 350;
+  for (BlockNumber N = 0; N < Blocks; ++N) {
+    SmallVector<uint32_t, 4> Threads;
+    for (uint32_t Thread = 1; Thread < 5; ++Thread) // 1 nearly always, 4 seldom
+      if (Random() % (1 << 2 * Thread) < (Thread == 1 ? 3 : 2)) {
+        Threads.push_back(Thread);
+        if (N < End)
+          Expected[Thread].push_back(N);
+      }
+    W.add(N, Threads);
+  }
+  const std::vector<ThreadStretch> Table = W.table(End);
+  for (uint32_t Thread = 0; Thread < Expected.size(); ++Thread) {
+    const std::vector<BlockNumber> &List = Expected[Thread];
+    const ThreadBlocks Of(Table, Thread);
+    ASSERT_EQ(Of.size(), List.size());
+    for (size_t I = 0; I < List.size(); ++I)
+      EXPECT_EQ(Of[I], List[I]);
+    for (BlockNumber N = 0; N <= Blocks; ++N) {
+      EXPECT_EQ(Of.countBelow(N),
+                size_t(llvm::lower_bound(List, N) - List.begin()));
+      EXPECT_EQ(Of.contains(N), llvm::is_contained(List, N));
+    }
+  }
+}
+
 TEST(Directory, Bytes) {
-  DirectoryWriter W;
-  BlockEntry B;
-  B.Offset = 100;
-  B.First = 0;
-  B.Kinds = 8;
-  W.addBlock(B);
-  B.Offset = 64;
-  B.First = 300;
-  B.Threads = {1, 2};
-  W.addBlock(B);
-  W.addPiece({PieceType::Run, 64, 0});
-  W.addPiece({PieceType::End, 300, 0});
-  W.setExecutionIndex({0, 1, 1, 1, 0, 1});
+  Directory W;
+  W.Pieces = {{PieceType::Run, 64, 0}, {PieceType::End, 300, 0}};
+  W.Instructions = 400;
+  W.Blocks = 2;
+  W.Executions = 50;
   ByteWriter Out;
-  W.encode(Out, 400, 50);
-  ByteVector Expected{1, 13, 2,    0xc8, 1,  0, 8, 0,    0x47, 0xac,
-                      2, 8,  2,    1,    2,                       // blocks
-                      3, 8,  2,    1,    64, 0, 7, 0xec, 1,    0, // pieces
-                      5, 6,  0,    1,    1,  1, 0, 1,             // executions
-                      4, 4,  0x90, 3,    2,  50};                 // totals
+  encodeDirectory(Out, W);
+  ByteVector Expected{3, 8, 2,    1, 64, 0, 7, 0xec, 1, 0, // pieces
+                      4, 4, 0x90, 3, 2,  50};              // totals
   EXPECT_EQ(bytes(Out.data()), Expected);
   auto D = decodeDirectory(Out.data());
   ASSERT_TRUE(bool(D));
-  ASSERT_EQ(D->Blocks.size(), 2u);
-  EXPECT_EQ(D->Blocks[1].Offset, 64u);
-  EXPECT_EQ(D->Blocks[1].First, 300u);
-  EXPECT_EQ(D->Blocks[1].Threads, (SmallVector<uint32_t, 2>{1, 2}));
+  EXPECT_EQ(D->Blocks, 2u);
   ASSERT_EQ(D->Pieces.size(), 2u);
   EXPECT_EQ(D->Pieces[1].Offset, 300u);
   EXPECT_EQ(D->Instructions, 400u);
   EXPECT_EQ(D->Executions, 50u);
-  EXPECT_EQ(D->ExecutionIndex, (std::vector<uint8_t>{0, 1, 1, 1, 0, 1}));
   for (size_t Size = 0; Size < Out.size(); ++Size)
     EXPECT_TRUE(
         errorToBool(decodeDirectory(Out.data().take_front(Size)).takeError()))

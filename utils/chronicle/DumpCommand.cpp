@@ -4,6 +4,7 @@
 /// `chronicle dump`: the decoded pieces of a trace as text, for developers. The
 /// same file always gives the same text.
 
+#include "trace-format/BlockFormat.h"
 #include "trace-format/BytecodeReader.h"
 #include "trace-format/EventNames.h"
 #include "trace-format/FileFormat.h"
@@ -106,7 +107,7 @@ void Dumper::blocks() {
            << " dirty-pages " << B->DirtyPages << " dirty-granules "
            << B->DirtyGranules << " opaque-bytes " << B->Opaque.size()
            << " threads";
-    for (uint32_t Thread : Entry.Threads)
+    for (uint32_t Thread : snapshotThreads(B->Events))
       outs() << ' ' << Thread;
     outs() << '\n';
     size_t NextEvent = 0;

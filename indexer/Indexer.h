@@ -39,7 +39,7 @@ struct IndexerOptions {
   /// The run piece (docs/format.md, "JSON pieces").
   llvm::json::Object Run;
   /// A checkpoint after this many blocks or seconds, whichever comes first.
-  unsigned CheckpointBlocks = 2000;
+  unsigned CheckpointBlocks = 4000;
   double CheckpointSeconds = 5;
 };
 

@@ -86,7 +86,8 @@ uint32_t Interpreter::execute(const ReplayOp *Op, uint32_t Instruction,
       &&Do_OpaqueMemory,   &&Do_Exit,
       &&Do_ExitComputed,   &&Do_Next,
       &&Do_CopyTwice,      &&Do_CopyConst,
-      &&Do_ConstTwice,     &&Do_SetFlags,
+      &&Do_ConstTwice,     &&Do_Clear16,
+      &&Do_SetFlags,
 #define CH_FUSED_COMPARE(Name) &&Do_Exit_##Name, &&Do_ExitImmediate_##Name,
 #include "query/FusedCompares.def"
 #undef CH_FUSED_COMPARE
@@ -339,6 +340,10 @@ Do_CopyConst:
 Do_ConstTwice:
   CH_WRITE(Op->Dst, Op->Imm & 0xffffffff);
   CH_WRITE(Op->A, Op->Imm >> 32);
+  CH_NEXT_OP;
+Do_Clear16:
+  for (uint8_t *To = F + Op->Dst, *End = To + 32 * Op->A; To < End; To += 32)
+    storeValue(To, V128{});
   CH_NEXT_OP;
 Do_SetFlags: {
   uint64_t Dep1 = CH_READ(uint64_t, Op->A);

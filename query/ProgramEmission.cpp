@@ -309,8 +309,8 @@ bool ProgramBuilder::fuseExit(const Atom &Guard, uint32_t I) {
   }
 }
 
-/// Joins neighbouring moves of 8 bytes; the flags thunk, three words at once,
-/// is what most instructions end with.
+/// Joins neighbouring moves of 8 bytes, and zeros of 16; the flags thunk, three
+/// words at once, is what most instructions end with.
 void ProgramBuilder::fuseMoves() {
   auto Is = [](const ReplayOp &Op, Code C) {
     return Op.Code == static_cast<uint16_t>(C);
@@ -339,6 +339,15 @@ void ProgramBuilder::fuseMoves() {
       Ops[To++] = X;
       Ops[To++] = Ops[I + 1];
       I += 2;
+      continue;
+    }
+    if (Is(X, Code::Const16) && X.Imm == 0) {
+      uint16_t Count = 0;
+      for (; I < Ops.size() && Is(Ops[I], Code::Const16) && Ops[I].Imm == 0 &&
+             Ops[I].Dst == X.Dst + 32 * Count;
+           ++I)
+        ++Count;
+      Ops[To++] = Make(Code::Clear16, X.Dst, Count, 0, 0);
       continue;
     }
     if (!IsMove(X) || I + 1 == Ops.size() || !IsMove(Ops[I + 1]) ||

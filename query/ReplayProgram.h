@@ -97,6 +97,8 @@ enum class Code : uint16_t {
   CopyTwice,  ///< Dst = A, B = C
   CopyConst,  ///< Dst = A, B = Imm
   ConstTwice, ///< Dst = low half of Imm, A = high half
+  /// 16 bytes at Dst = 0, and so every 32 bytes, A times: vzeroupper is one.
+  Clear16,
   /// CC_OP = Dst itself, CC_DEP1 = A, CC_DEP2 = B + Imm.
   SetFlags,
 // A comparison and the Exit that follows it.

@@ -69,6 +69,8 @@ static bool isSound(const ReplayOp &Op, unsigned Exits, uint16_t CodeEnd) {
   case Code::StoreIndexed8:
   case Code::StoreIndexed16:
     return Op.C < 64;
+  case Code::Clear16:
+    return uint32_t(Op.Dst + 32 * Op.A) <= FrameSize;
   case Code::StoreGuarded:
     return Op.C <= FrameSlack;
   case Code::Cas:

@@ -98,12 +98,15 @@ Expected<DeltaCursor::Change> DeltaCursor::change(FrameNumber Frame,
     Bytes += P.bytes();
   }
   ArrayRef<PageDelta> Deltas = P.Chunk.Deltas;
-  auto Position = [&](BlockNumber Block) -> size_t {
-    return partition_point(
-               Deltas, [&](const PageDelta &D) { return D.Block < Block; }) -
-           Deltas.begin();
-  };
-  size_t First = Position(N), End = Position(N + 1);
+  // Blocks are asked for in their order: it is near the last one.
+  size_t First = P.Applied;
+  while (First > 0 && Deltas[First - 1].Block >= N)
+    --First;
+  while (First < Deltas.size() && Deltas[First].Block < N)
+    ++First;
+  size_t End = First;
+  while (End < Deltas.size() && Deltas[End].Block == N)
+    ++End;
   if (First == End)
     return Change();
   while (P.Applied < End)

@@ -177,18 +177,24 @@ void RangeVerifier::compareFrame(const Block &B, const ReplayFrame &Frame) {
     if (Image)
       return;
   }
-  for (unsigned G = 0; G < GranulesPerPage; ++G) {
-    const uint64_t Bit = uint64_t(1) << G % 64;
-    const bool Mine = Written[G / 64] & Bit;
-    const bool Theirs = GranuleDelta && GranuleDelta->Granules[G / 64] & Bit;
-    if (Mine != Theirs)
-      return report(B, "memory at " + Twine(granuleName(Frame.Number, G)) +
-                           (Mine ? " is written by replay, not by the recorded "
-                                   "run"
-                                 : " was written by the recorded run, not by "
-                                   "replay"));
-    if (Theirs && !Compare(G, Recorded->After + G * GranuleSize))
-      return;
+  // Of most pages few granules were written: 64 at a time.
+  for (unsigned W = 0; W < GranuleWords; ++W) {
+    const uint64_t Theirs = GranuleDelta ? GranuleDelta->Granules[W] : 0;
+    if (const uint64_t Different = Theirs ^ Written[W]) {
+      const unsigned Bit = countr_zero(Different);
+      return report(B, "memory at " +
+                           Twine(granuleName(Frame.Number, W * 64 + Bit)) +
+                           (Written[W] >> Bit & 1
+                                ? " is written by replay, not by the recorded "
+                                  "run"
+                                : " was written by the recorded run, not by "
+                                  "replay"));
+    }
+    for (uint64_t Left = Theirs; Left; Left &= Left - 1) {
+      const unsigned G = W * 64 + countr_zero(Left);
+      if (!Compare(G, Recorded->After + G * GranuleSize))
+        return;
+    }
   }
 }
 

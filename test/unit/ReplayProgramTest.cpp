@@ -416,7 +416,7 @@ private:
   }
 
   void rare() {
-    switch (below(9)) {
+    switch (below(10)) {
     case 0:
       remember(W.getIndexed(CH_F64, CH_OFFSET_FPREG, 8, int(below(16)) - 8,
                             value(CH_I32)));
@@ -466,6 +466,11 @@ private:
       W.opaqueMemory(G, address(), uint32_t(1 + below(40)));
       break;
     }
+    case 9: // as vzeroupper
+      for (uint32_t N = uint32_t(below(4)); N < 16; ++N)
+        W.put(CH_OFFSET_YMM0 + N * 32 + 16,
+              ProgramWriter::constant(CH_V128, 0));
+      break;
     }
   }
 
@@ -747,6 +752,11 @@ TEST(StoredProgram, OperationsAreChecked) {
     Ops[0].Code = Code(Code::PutIndexed);
     Ops[0].B = 0xfff0;
     Ops[0].C = Ops[0].D = 8;
+  }));
+  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
+    Ops[0].Code = Code(Code::Clear16);
+    Ops[0].Dst = 1024;
+    Ops[0].A = 2048;
   }));
   EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
     Ops[0].Code = Code(Code::Cas);

@@ -389,11 +389,24 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
   if (LLVM_UNLIKELY(Ordinal != Expected))
     return wrongExit(Ordinal, Expected);
   if (!Faults)
-    Known[Exit % KnownExits] = {Exit + 1, Program.exit(Expected)};
+    Known[Exit % KnownExits] = {Exit + 1, 0, Program.exit(Expected),
+                                Native ? Native->find(A.Superblock) : nullptr};
   Inside = false;
   Time = Start + Passed;
   ++Execution;
   return true;
+}
+
+/// Runs a superblock; if it is one that runs often, that was the last time.
+uint32_t BlockReplayer::interpret(KnownExit &K) {
+  if (LLVM_UNLIKELY(Native && !Observer && ++K.Runs == RunsUntilNative)) {
+    const uint32_t Superblock = Exits.superblock(K.Number - 1);
+    if (auto P = Programs.get(Superblock, ProgramForm::Fast))
+      K.Program = Native->make(Superblock, (*P)->ops());
+    else
+      consumeError(P.takeError()); // execute() has run it before
+  }
+  return Machine.run(K.Exit.Code, Interpreter::NoStop, Observer);
 }
 
 /// Runs whole superblocks as long as nothing is special: no event, no stop
@@ -406,14 +419,17 @@ void BlockReplayer::runPlain(Timestamp T) {
     Limit = std::min(Limit,
                      E->Kind == CH_EV_FAULT ? E->Execution - 1 : E->Execution);
   const uint32_t *Symbols = B->Symbols.data();
+  const bool UseNative = Native && !Observer;
   while (Execution < Limit) {
     const uint32_t Symbol = Symbols[Execution];
-    const KnownExit &K = Known[Symbol % KnownExits];
+    KnownExit &K = Known[Symbol % KnownExits];
     const ReplayExit &S = K.Exit;
     if (K.Number != Symbol + 1 || Machine.rip() != S.Address ||
         T - Time < S.Instructions)
       return;
-    const uint32_t Ordinal = Machine.run(S.Code, Interpreter::NoStop, Observer);
+    const uint32_t Ordinal = UseNative && K.Program
+                                 ? NativeCode::run(K.Program, Machine, Memory)
+                                 : interpret(K);
     if (LLVM_UNLIKELY(Ordinal != S.Ordinal)) {
       LastSuperblock = Exits.superblock(Symbol);
       LastAddress = S.Address;

@@ -7,7 +7,7 @@
 #ifndef CHRONICLE_QUERY_BLOCKREPLAYER_H
 #define CHRONICLE_QUERY_BLOCKREPLAYER_H
 
-#include "query/Interpreter.h"
+#include "query/NativeCode.h"
 #include "trace-format/TraceReader.h"
 #include "llvm/ADT/DenseMap.h"
 #include <array>
@@ -83,6 +83,9 @@ public:
   /// Called before an event takes effect, with the time from which it is seen.
   std::function<void(const Event &, Timestamp)> OnEvent;
   StoreObserver *Observer = nullptr;
+  /// Runs what runs often as native code, unless there is an observer. Shared
+  /// by replayers, for those who replay a lot.
+  NativeCode *Native = nullptr;
 
   /// Goes to the start of a block. The memory must be that of its start.
   void start(const Block &B);
@@ -122,7 +125,21 @@ private:
     uint64_t FaultRip;
   };
 
+  /// Exits that were taken, each at the place that the low bits of its number
+  /// say: a table of all exits would be megabytes, with a page of memory for
+  /// every few that are used. 40 bytes each.
+  struct KnownExit {
+    uint32_t Number; ///< plus 1
+    uint32_t Runs;   ///< interpreted, since it is known
+    ReplayExit Exit;
+    NativeProgram Program; ///< or null
+  };
+  /// Enough that programs of a few runs get no native code; not tuned.
+  static constexpr uint32_t RunsUntilNative = 32;
+  static constexpr uint32_t KnownExits = 1 << 13;
+
   void runPlain(Timestamp T);
+  uint32_t interpret(KnownExit &K);
   bool lookAhead(Ahead &A);
   bool applyEvents();
   bool apply(const Event &E);
@@ -138,14 +155,6 @@ private:
   ProgramCache &Programs;
   const ExitTable &Exits;
   Interpreter Machine;
-  /// Exits that were taken, each at the place that the low bits of its number
-  /// say: a table of all exits would be megabytes, with a page of memory for
-  /// every few that are used. 32 bytes each.
-  struct KnownExit {
-    uint32_t Number; ///< plus 1
-    ReplayExit Exit;
-  };
-  static constexpr uint32_t KnownExits = 1 << 13;
   ZeroedTable<KnownExit> Known{KnownExits};
   const Block *B = nullptr;
   Timestamp Time = 0;

@@ -162,12 +162,15 @@ public:
   uint64_t absentFrames() const { return Absent; }
   llvm::Error takeError();
 
+  /// Entries of each table that leads from a page's number to its bytes.
+  static constexpr unsigned TableSize = 1024;
+
 private:
+  friend class NativeCode; // its code does what load() and store() do
   template <class Byte> struct Entry {
     uint64_t Page = ~uint64_t(0);
     Byte *Bytes = nullptr;
   };
-  static constexpr unsigned TableSize = 1024;
   static unsigned slot(uint64_t Address) {
     return (Address >> 12) & (TableSize - 1);
   }

@@ -108,6 +108,15 @@ enum class Code : uint16_t {
   First, ///< the operations of ReplayOps.def, twice: see below
 };
 
+/// Compares, then leaves by the Exit that is the next operation.
+constexpr bool isFusedExit(Code C) {
+  return C > Code::SetFlags && C < Code::First;
+}
+/// The next operation is part of this one.
+constexpr bool takesNext(Code C) {
+  return C == Code::CasDouble || isFusedExit(C);
+}
+
 constexpr uint16_t operationCode(unsigned N) {
   return static_cast<uint16_t>(static_cast<uint16_t>(Code::First) + 2 * N);
 }

@@ -43,11 +43,6 @@ uint64_t ReplayProgram::version() {
   return Version;
 }
 
-/// Compares, then leaves by the Exit that is the next operation.
-static bool isFusedExit(Code C) {
-  return C > Code::SetFlags && C < Code::First;
-}
-
 /// Any 16 bits are a place in the frame, which goes on for what is read or
 /// written there at most. So only counts and sizes need a look.
 static bool isSound(const ReplayOp &Op, unsigned Exits, uint16_t CodeEnd) {
@@ -98,8 +93,7 @@ static bool areSound(ArrayRef<ReplayOp> Ops, unsigned Exits) {
       return false;
     if (C == Code::Next)
       return I + 1 == Ops.size();
-    // Those that take the next along.
-    if (C == Code::CasDouble || isFusedExit(C)) {
+    if (takesNext(C)) {
       if (++I == Ops.size() ||
           Ops[I].Code !=
               static_cast<uint16_t>(C == Code::CasDouble ? C : Code::Exit) ||

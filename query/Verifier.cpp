@@ -22,13 +22,15 @@ struct Shared {
   const VerifyOptions &Options;
   ExitTable Exits;
   ProgramCache Programs;
+  NativeCode Native;
   std::vector<std::pair<BlockNumber, BlockNumber>> Ranges;
   uint64_t BytesPerWorker = 0;
   std::atomic<size_t> NextRange = 0;
   std::atomic<uint64_t> BlocksDone = 0, InstructionsDone = 0;
 
   Shared(const TraceReader &Trace, const VerifyOptions &Options)
-      : Trace(Trace), Options(Options), Exits(Trace), Programs(Trace) {}
+      : Trace(Trace), Options(Options), Exits(Trace), Programs(Trace),
+        Native(Trace.superblockCount()) {}
 };
 
 /// Mismatches of one worker, kept to the limit, counted beyond it.
@@ -59,7 +61,7 @@ public:
   void run();
 
   uint64_t Executions = 0, Opaque = 0, Snapshots = 0, Granules = 0;
-  uint64_t Blocks = 0, Instructions = 0, Resets = 0;
+  uint64_t Blocks = 0, Instructions = 0, InterpretedBlocks = 0, Resets = 0;
   bool SawEnd = false;
   /// Of threads that this range does not know how they got here.
   std::map<uint32_t, std::pair<GuestState, Mismatch>> FirstSnapshots;
@@ -259,6 +261,10 @@ void RangeVerifier::snapshot(uint32_t Thread, const uint8_t *State) {
 
 void RangeVerifier::verify(const Block &B) {
   Current = &B;
+  const bool Interpreted =
+      !S.Options.Native || B.Number % VerifyOptions::InterpretedShare == 0;
+  Replayer.Native = Interpreted ? nullptr : &S.Native;
+  InterpretedBlocks += Interpreted;
   Replayer.start(B);
   const bool OnPath = Replayer.runToEnd();
   Executions += B.Symbols.size();
@@ -428,6 +434,7 @@ VerifyReport verifyTrace(const TraceReader &Trace,
       Results[N] = {std::move(Range->FirstSnapshots), std::move(Range->Ends),
                     Range->SawEnd, Range->LostTrack};
       Report.Blocks += Range->Blocks;
+      Report.InterpretedBlocks += Range->InterpretedBlocks;
       Report.Instructions += Range->Instructions;
       Report.Executions += Range->Executions;
       Report.OpaqueBytes += Range->Opaque;

@@ -18,12 +18,17 @@ struct VerifyOptions {
   /// Pages and page chunks that all threads together may keep; beyond it they
   /// are given up after the block and read again when they are needed.
   uint64_t MemoryBytes = uint64_t(1) << 30;
+  /// One block in InterpretedShare is interpreted as questions are; in the
+  /// others, what runs often runs as native code. False interprets all.
+  bool Native = true;
+  static constexpr unsigned InterpretedShare = 8;
   /// Called now and then, from any thread, with what is done.
   std::function<void(uint64_t Blocks, uint64_t Instructions)> Progress;
 };
 
 struct VerifyReport {
   uint64_t Blocks = 0, Instructions = 0, Executions = 0;
+  uint64_t InterpretedBlocks = 0; ///< of Blocks: no native code was used
   double Seconds = 0;
   unsigned Threads = 0;
   uint64_t ComparedSnapshots = 0, ComparedGranules = 0;
@@ -45,8 +50,12 @@ struct VerifyReport {
 /// of GuestState.h but EMNOTE, CMSTART, CMLEN and NRADDR); every granule
 /// written with the page chunks' bytes, in both directions; how many
 /// instructions ran and opaque bytes were used. Of a last block whose stores
-/// the recorder did not live to tell, there is no memory to compare. Uses all processors; memory: as VerifyOptions says, what one
-/// block needs at least, and the program's decoded superblocks once.
+/// the recorder did not live to tell, there is no memory to compare. Uses all
+/// processors; memory: as VerifyOptions says, what one block needs at least,
+/// and the program's decoded superblocks once.
+///
+/// Native code and interpreter must come to the same end, or one of them does
+/// not match what was recorded; so a share of the blocks is for each.
 VerifyReport verifyTrace(const TraceReader &Trace,
                          const VerifyOptions &Options);
 

@@ -7,7 +7,7 @@
 #include "ProgramWriter.h"
 #include "VexOracle.h"
 #include "query/Helpers.h"
-#include "query/Interpreter.h"
+#include "query/NativeCode.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
@@ -178,6 +178,7 @@ std::unique_ptr<ReplayProgram> decode(ArrayRef<uint8_t> Definition) {
 
 class ReplayOps : public testing::TestWithParam<unsigned> {};
 
+// By the interpreter, and as native code.
 TEST_P(ReplayOps, IsWhatVexComputes) {
   const unsigned N = GetParam();
   const OperationInfo &Info = operationInfo(N);
@@ -188,6 +189,9 @@ TEST_P(ReplayOps, IsWhatVexComputes) {
   auto Ours = std::make_unique<Interpreter>(*Memory);
   std::unique_ptr<ReplayProgram> Program = decode(programOf(N, nullptr));
   ASSERT_TRUE(Program);
+  NativeCode Native(102);
+  NativeProgram General = Native.make(101, Program->ops());
+  ASSERT_NE(General, nullptr);
   const bool TakesImmediate =
       Info.Arity == 2 && typeSize(Info.Operands[1]) <= 8;
 
@@ -206,19 +210,28 @@ TEST_P(ReplayOps, IsWhatVexComputes) {
       Special = decode(programOf(N, Operands[1]));
       ASSERT_TRUE(Special);
     }
-    std::memcpy(Ours->state() + OperandOffset, Operands, sizeof(Operands));
-    ASSERT_EQ(Ours->run(Immediate ? *Special : *Program), 1u);
-    const uint8_t *Result = Ours->state() + ResultOffset;
+    NativeProgram AsNative =
+        Immediate ? Native.make(Round / 50, Special->ops()) : General;
+    ASSERT_NE(AsNative, nullptr);
     const unsigned Size = typeSize(Info.Result);
     ++Compared;
-    if (std::memcmp(Result, Expected, Size) == 0)
-      continue;
-    std::string Text;
-    for (unsigned I = 0; I < Info.Arity; ++I)
-      Text += " " + toHex(ArrayRef(Operands[I], typeSize(Info.Operands[I])));
-    FAIL() << Info.Name << " of" << Text << " (low byte first): VEX "
-           << toHex(ArrayRef(Expected, Size)) << ", replay "
-           << toHex(ArrayRef(Result, Size));
+    for (bool Interpreted : {true, false}) {
+      std::memcpy(Ours->state() + OperandOffset, Operands, sizeof(Operands));
+      uint8_t *Result = Ours->state() + ResultOffset;
+      std::memset(Result, 0xa5, 32);
+      ASSERT_EQ(Interpreted ? Ours->run(Immediate ? *Special : *Program)
+                            : NativeCode::run(AsNative, *Ours, *Memory),
+                1u);
+      if (std::memcmp(Result, Expected, Size) == 0)
+        continue;
+      std::string Text;
+      for (unsigned I = 0; I < Info.Arity; ++I)
+        Text += " " + toHex(ArrayRef(Operands[I], typeSize(Info.Operands[I])));
+      FAIL() << Info.Name << " of" << Text << " (low byte first): VEX "
+             << toHex(ArrayRef(Expected, Size))
+             << (Interpreted ? ", replay " : ", native code ")
+             << toHex(ArrayRef(Result, Size));
+    }
   }
   EXPECT_GT(Compared, 500u);
 }

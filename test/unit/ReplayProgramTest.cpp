@@ -7,7 +7,7 @@
 #include "ProgramWriter.h"
 #include "query/FloatOperations.h"
 #include "query/Helpers.h"
-#include "query/Interpreter.h"
+#include "query/NativeCode.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 #include "gtest/gtest.h"
@@ -566,6 +566,54 @@ TEST_F(RandomPrograms, DoWhatTheirStatementsSay) {
   EXPECT_LT(Operations, Statements);
 }
 
+// Every second one in pages that the memory's tables have from the start, so
+// that accesses are native too.
+TEST_F(RandomPrograms, DoTheSameAsNativeCode) {
+  struct Outcome {
+    uint32_t Ordinal;
+    State Registers;
+    size_t OpaqueLeft;
+    std::map<FrameNumber, std::vector<uint8_t>> Written; ///< and their flags
+  };
+  constexpr uint64_t Seeds = 6000;
+  NativeCode Native(Seeds);
+  size_t BytesWritten = 0;
+  for (uint64_t Seed = 0; Seed < Seeds; ++Seed) {
+    auto Fast =
+        ReplayProgram::create(Generator(Seed).generate(), ProgramForm::Fast);
+    ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
+    auto After = [&](auto Run) {
+      reset(Seed);
+      for (uint64_t Page = 0; Seed % 2 && Page < 64; ++Page) {
+        Memory->store<uint8_t>(Page * PageSize, uint8_t(Page));
+        Memory->load<uint8_t>(Page * PageSize);
+      }
+      Outcome O;
+      O.Ordinal = Run();
+      std::memcpy(O.Registers.data(), Machine->state(), O.Registers.size());
+      O.OpaqueLeft = Machine->opaqueLeft();
+      for (const ReplayFrame *F : Memory->dirtyFrames())
+        O.Written[F->Number].assign(F->Bytes, F->Dirty + GranulesPerPage);
+      return O;
+    };
+    const Outcome Interpreted = After([&] { return Machine->run(**Fast); });
+    NativeProgram P = Native.make(uint32_t(Seed), (*Fast)->ops());
+    ASSERT_NE(P, nullptr);
+    ASSERT_EQ(Native.find(uint32_t(Seed)), P);
+    const Outcome Run =
+        After([&] { return NativeCode::run(P, *Machine, *Memory); });
+    ASSERT_EQ(Run.Ordinal, Interpreted.Ordinal) << "seed " << Seed;
+    for (unsigned I = 0; I < Run.Registers.size(); ++I)
+      ASSERT_EQ(Run.Registers[I], Interpreted.Registers[I])
+          << "guest state byte " << I << ", seed " << Seed;
+    ASSERT_EQ(Run.OpaqueLeft, Interpreted.OpaqueLeft) << "seed " << Seed;
+    ASSERT_TRUE(Run.Written == Interpreted.Written) << "seed " << Seed;
+    for (const auto &Frame : Run.Written)
+      BytesWritten += Frame.second.size();
+  }
+  EXPECT_GT(BytesWritten, Seeds * PageSize); // that it is worth something
+}
+
 TEST_F(RandomPrograms, TellTheObserverEveryStore) {
   struct Observer : StoreObserver {
     ReplayMemory *Memory;
@@ -671,6 +719,10 @@ TEST(ReplayProgram, RunsOutOfOpaqueBytesPolitely) {
   const uint8_t Few[7] = {};
   Machine->setOpaque(Few);
   EXPECT_EQ(Machine->run(**Fast), Interpreter::OutOfOpaque);
+  NativeCode Native(1);
+  NativeProgram P = Native.make(0, (*Fast)->ops());
+  ASSERT_NE(P, nullptr);
+  EXPECT_EQ(NativeCode::run(P, *Machine, *Memory), Interpreter::OutOfOpaque);
 }
 
 /// A program's bytes where a mapped file would have them.

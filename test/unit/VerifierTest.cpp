@@ -49,6 +49,7 @@ TEST_F(VerifierTest, PassesWhatIsRight) {
     EXPECT_TRUE(R.clean()) << R.MismatchCount << R.Incomplete;
     EXPECT_EQ(R.Instructions, 40u * 30 * 3);
     EXPECT_EQ(R.Blocks, 41u);
+    EXPECT_EQ(R.InterpretedBlocks, 6u);
     // 39 from block to block; the last is compared inside its block.
     EXPECT_EQ(R.ComparedSnapshots, 39u);
     EXPECT_GE(R.ComparedGranules, 40u * 31);

@@ -22,7 +22,9 @@ static Command Info(
      .Arguments = "[options] trace.db",
      .Details = "Replays every block from its snapshot and the reconstructed "
                 "memory, and compares all registers and every byte written "
-                "with what was recorded. Exit status: 0 if nothing differs and "
+                "with what was recorded. One block in eight is interpreted, as "
+                "questions are; in the others what runs often runs as native "
+                "code. Exit status: 0 if nothing differs and "
                 "the trace is whole, 1 if not, 2 if the file cannot be read.",
      .Examples = "  chronicle verify trace.db\n"
                  "  chronicle verify -j 4 --json trace.db\n",
@@ -37,6 +39,8 @@ static cl::opt<unsigned> Jobs("j", cl::sub(Info), cl::init(0), cl::Prefix,
 static cl::opt<uint64_t>
     MemoryMb("memory-mb", cl::sub(Info), cl::init(1024), cl::value_desc("n"),
              cl::desc("MiB of pages to keep (default 1024)"));
+static cl::opt<bool> Interpret("interpret", cl::sub(Info),
+                               cl::desc("Interpret all blocks: slower"));
 static cl::opt<uint64_t>
     MaxMismatches("max-mismatches", cl::sub(Info), cl::init(20),
                   cl::value_desc("n"),
@@ -91,6 +95,7 @@ static void printJson(const TraceReader &T, const VerifyReport &R) {
                              ? json::Value(nullptr)
                              : json::Value(json::fixUTF8(R.Incomplete))},
           {"blocks", R.Blocks},
+          {"interpreted-blocks", R.InterpretedBlocks},
           {"instructions", R.Instructions},
           {"executions", R.Executions},
           {"seconds", R.Seconds},
@@ -127,7 +132,8 @@ static void printMismatches(const VerifyReport &R) {
 
 static void printText(const TraceReader &T, const VerifyReport &R) {
   printMismatches(R);
-  outs() << "blocks:            " << groupedDigits(R.Blocks) << '\n'
+  outs() << "blocks:            " << groupedDigits(R.Blocks) << " ("
+         << groupedDigits(R.InterpretedBlocks) << " interpreted)\n"
          << "instructions:      " << groupedDigits(R.Instructions) << '\n'
          << "speed:             "
          << humanCount(R.Seconds > 0 ? double(R.Instructions) / R.Seconds : 0)
@@ -168,6 +174,7 @@ static int run(ArrayRef<const char *>) {
   Options.Threads = Jobs;
   Options.MaxMismatches = MaxMismatches;
   Options.MemoryBytes = MemoryMb << 20;
+  Options.Native = !Interpret;
   ProgressBar Bar("verify");
   const uint64_t Total = T.instructions();
   if (Bar.enabled())

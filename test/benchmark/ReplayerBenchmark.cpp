@@ -15,15 +15,17 @@ static ProgramCache::DefinitionLookup definitions(const TraceReader &Trace) {
 }
 
 /// All blocks, one after the other, with programs and pages at hand: what
-/// remains is the interpreter.
-static void replay(benchmark::State &State) {
+/// remains is the interpreter, or native code of what runs often.
+static void replay(benchmark::State &State, bool Native) {
   const RecordedRun &Run = RecordedRun::get();
   const TraceReader &Trace = Run.trace();
   ExitTable Exits(Trace);
   ProgramCache Programs(Trace.superblockCount(), definitions(Trace));
   TracePages Pages(Trace);
   ReplayMemory Memory(Pages, Run.blocks().front().Number);
+  NativeCode Code(Trace.superblockCount());
   BlockReplayer Replayer(Memory, Programs, Exits);
+  Replayer.Native = Native ? &Code : nullptr;
   uint64_t Instructions = 0;
   for (auto _ : State) {
     State.PauseTiming();
@@ -42,7 +44,8 @@ static void replay(benchmark::State &State) {
   }
   State.SetItemsProcessed(Instructions);
 }
-BENCHMARK(replay)->Name("replay-instruction");
+BENCHMARK_CAPTURE(replay, interpreted, false)->Name("replay-instruction");
+BENCHMARK_CAPTURE(replay, native, true)->Name("replay-native-instruction");
 
 static void loadPrograms(benchmark::State &State) {
   const TraceReader &Trace = RecordedRun::get().trace();

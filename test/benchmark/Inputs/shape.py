@@ -12,7 +12,8 @@ wanted += ["memory/gzip/indexer", "query/gzip/open"] + ["query/gzip/" + kind for
 wanted += ["query/gzip-short/open"]
 micro = ["sequence-encode-symbol", "page-chunk-encode-granule", "block-encode-block", "compress-lz4-byte"]
 micro += ["executions-encode-superblock", "activations-encode-activation", "stacks-encode-block"]
-micro += ["directory-encode-entry", "index-decode-instruction", "replay-instruction"]
+micro += ["directory-encode-entry", "index-decode-instruction", "replay-instruction",
+          "replay-native-instruction"]
 wanted += ["micro/%s/ns" % name for name in micro]
 for name in wanted:
     entry = measures[name]

@@ -77,8 +77,8 @@ Expected<RingChunk> RingReader::chunk() const {
   return Result;
 }
 
-/// A recorder that waits has filled the ring: it is woken when half of that is
-/// read, not for every chunk.
+/// A recorder that waits has filled the ring: it is woken for several chunks,
+/// not for every one, but for few, because nothing is as slow as it is.
 void RingReader::release() {
   uint8_t *Slot = slot();
   ch_chunk_header C;
@@ -88,7 +88,7 @@ void RingReader::release() {
   __atomic_store_n(&Header->consumed, ++Consumed, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&Header->recorder_waits, __ATOMIC_SEQ_CST) &&
       __atomic_load_n(&Header->published, __ATOMIC_RELAXED) - Consumed <=
-          Header->chunk_count / 2 &&
+          Header->chunk_count - Header->chunk_count / 16 &&
       __atomic_exchange_n(&Header->recorder_waits, 0, __ATOMIC_SEQ_CST))
     ::syscall(SYS_futex, &Header->consumed, FUTEX_WAKE, INT_MAX, nullptr,
               nullptr, 0);

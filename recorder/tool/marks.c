@@ -14,7 +14,7 @@
  * was set, which may be in the next.
  *
  * Costs: as much memory again as the program writes to; telling looks at every
- * stretch that was written, and at a 512th of all writable memory.
+ * stretch that was written, and at a 512th of all memory that ever was.
  */
 #include "tool.h"
 #include <smmintrin.h>
@@ -128,9 +128,13 @@ static void tell_page(Addr page, ULong *granules, Bool safe) {
   UChar copy[VKI_PAGE_SIZE];
   const ULong *from = (const ULong *)page;
   if (!safe) {
-    /* The end of a file may have moved. */
-    if (!memory_read(page, copy, sizeof copy))
+    /* Somebody else may have made the file shorter, and what was stored is gone
+       with it. */
+    if (!memory_copy(page, copy, sizeof copy)) {
+      finish_event(0);
+      memory_gone(page, page + VKI_PAGE_SIZE, CH_MEM_CORE, VG_INVALID_THREADID);
       return;
+    }
     from = (const ULong *)copy;
   }
   if (telling && next + PAGE_RECORD > end)
@@ -261,10 +265,10 @@ __attribute__((target("sse4.1"))) static UInt marked_of_16(const ULong *pages) {
   return unmarked ^ 0xffff;
 }
 
-static void tell_range(Addr from, Addr to, Bool safe) {
+/* Tells the pages from one on, up to another, both by number. `reached` has a bit
+   a page: the one before it has marks at its end. */
+static UInt tell_pages(Addr at, Addr stop, UInt reached, Bool safe) {
   const ULong *pages = (ULong *)STRETCH_MARKS; /* eight stretches each */
-  Addr at = from / VKI_PAGE_SIZE, stop = to / VKI_PAGE_SIZE;
-  UInt reached = at && pages[at - 1] >> 56; /* a bit a page, as in `marked` */
   for (UInt count = 16; at < stop; at += count, reached >>= count) {
     UInt marked = marked_of_16(pages + at);
     if (!(marked | reached))
@@ -283,6 +287,53 @@ static void tell_range(Addr from, Addr to, Bool safe) {
       if (pages[at + i] >> 56)
         reached |= 2u << i, marked |= 2u << i;
     }
+  }
+  return reached;
+}
+
+/* ---- a part: what a page of the second map is of ----
+   Programs reserve gigabytes they never write to. The kernel knows which pages of
+   the map exist; others are not looked at, which would make them exist. */
+
+#define PART_PAGES (VKI_PAGE_SIZE / STRETCHES)
+#define PARTS (CLIENT_END / VKI_PAGE_SIZE / PART_PAGES + 1)
+#define FEW_PARTS 64 /* sooner looked at than asked about */
+static UChar part_exists[PARTS]; /* once it does, it stays */
+
+/* Of a page, by number. The map begins a page's marks after a page boundary. */
+static Addr part_of(Addr page) { return (page + 1) / PART_PAGES; }
+static Addr part_end(Addr part) { return (part + 1) * PART_PAGES - 1; }
+CH_STATIC_ASSERT(STRETCH_MARKS % VKI_PAGE_SIZE == STRETCHES, "part_of()");
+
+static void find_parts(Addr part, Addr end) {
+  UInt missing = 0;
+  for (Addr p = part; p < end; p++)
+    missing += !part_exists[p];
+  if (missing <= FEW_PARTS) {
+    VG_(memset)(part_exists + part, True, end - part);
+    return;
+  }
+  for (UInt count; part < end; part += count) {
+    Bool exists[MEMORY_EXISTING_MOST];
+    count = end - part < MEMORY_EXISTING_MOST ? end - part : MEMORY_EXISTING_MOST;
+    memory_find_existing(VG_PGROUNDDN(STRETCH_MARKS) + part * VKI_PAGE_SIZE,
+                         count, exists);
+    for (UInt i = 0; i < count; i++)
+      part_exists[part + i] |= exists[i];
+  }
+}
+
+static void tell_range(Addr from, Addr to, Bool safe) {
+  Addr at = from / VKI_PAGE_SIZE;
+  const Addr stop = to / VKI_PAGE_SIZE;
+  const Addr last = part_of(stop - 1);
+  UInt reached = at && stretches_of(from)[-1];
+  find_parts(part_of(at), last + 1);
+  for (Addr part = part_of(at); part <= last; part++) {
+    const Addr end = part_end(part) < stop ? part_end(part) : stop;
+    if (part_exists[part] || reached)
+      reached = tell_pages(at, end, reached, safe);
+    at = end;
   }
   tell_found(safe);
   /* Nothing else would say that the page behind may have marks. */

@@ -6,6 +6,9 @@
  * does not mind PROT_NONE.
  */
 #include "tool.h"
+#include "pub_tool_libcsetjmp.h"
+#include "pub_tool_libcsignal.h"
+#include "pub_tool_signals.h"
 
 #define SEGMENT_KINDS (SkFileC | SkAnonC | SkShmC)
 #define AUDIT_LIMIT (256ul << 20) /* bytes compared at the end of the run */
@@ -32,6 +35,29 @@ Bool memory_read(Addr address, UChar *to, SizeT length) {
   return !sr_isError(r) && sr_Res(r) == length;
 }
 
+/* ---- reading what may fault all the same: a file that became shorter ---- */
+
+static VG_MINIMAL_JMP_BUF(faulted);
+
+static void read_faulted(Int signal, Addr address) {
+  VG_MINIMAL_LONGJMP(faulted);
+}
+
+/* We left Valgrind's handler, in which all signals are blocked and the kernel has
+   set the FPU to its own default, for code in which those of faults are not, and
+   the FPU is as Valgrind has it. */
+static void leave_handler(void) {
+  const UShort fpu_control = 0x27f;
+  __asm__ __volatile__("fldcw %0" ::"m"(fpu_control));
+  static const Int numbers[] = {VKI_SIGSEGV, VKI_SIGBUS, VKI_SIGFPE, VKI_SIGILL,
+                                VKI_SIGTRAP};
+  vki_sigset_t set;
+  VG_(sigemptyset)(&set);
+  for (UInt i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    VG_(sigaddset)(&set, numbers[i]);
+  VG_(sigprocmask)(VKI_SIG_UNBLOCK, &set, NULL);
+}
+
 static Bool has_holes;
 
 void memory_expect_holes(void) { has_holes = True; }
@@ -39,8 +65,18 @@ void memory_expect_holes(void) { has_holes = True; }
 Bool memory_copy(Addr address, UChar *to, SizeT length) {
   if (has_holes)
     return memory_read(address, to, length);
-  VG_(memcpy)(to, (void *)address, length);
-  return True;
+  const Bool in_client_code = VG_(in_generated_code);
+  volatile Bool copied = False;
+  VG_(in_generated_code) = False; /* nobody else's faults are caught */
+  fault_catcher_t before = VG_(set_fault_catcher)(read_faulted);
+  if (VG_MINIMAL_SETJMP(faulted) == 0) {
+    VG_(memcpy)(to, (void *)address, length);
+    copied = True;
+  } else
+    leave_handler();
+  VG_(set_fault_catcher)(before);
+  VG_(in_generated_code) = in_client_code;
+  return copied;
 }
 
 /* At most a record's worth. Returns how many bytes could be read. */
@@ -91,6 +127,38 @@ void memory_log(Addr address, SizeT length, UInt source, ThreadId tid,
       got = length;
     address += got;
     length -= got;
+  }
+}
+
+/* The first segment that starts at or after the address; NULL: none. */
+static const NSegment *next_segment(Addr after) {
+  Int count;
+  Addr *starts = VG_(get_segment_starts)(SEGMENT_KINDS, &count);
+  const NSegment *found = NULL;
+  for (Int i = 0; i < count && !found; i++)
+    if (starts[i] >= after)
+      found = VG_(am_find_nsegment)(starts[i]);
+  VG_(free)(starts);
+  return found;
+}
+
+void memory_gone(Addr start, Addr end, UInt source, ThreadId tid) {
+  struct ch_ev_memory *e = event(CH_EV_MEMORY, sizeof *e);
+  e->address = start;
+  e->length = end - start;
+  e->thread = thread_number(tid);
+  e->source = source;
+  e->flags = CH_MEM_ZERO;
+}
+
+void memory_file_cut(ULong device, ULong inode, ULong size, ThreadId tid) {
+  for (const NSegment *s = next_segment(0); s; s = next_segment(s->end + 1)) {
+    if (s->kind != SkFileC || s->dev != device || s->ino != inode)
+      continue;
+    const ULong kept = VG_PGROUNDUP(size);
+    const Addr gone = s->start + (kept > s->offset ? kept - s->offset : 0);
+    if (gone <= s->end)
+      memory_gone(gone, s->end + 1, CH_MEM_SYSCALL, tid);
   }
 }
 
@@ -455,18 +523,6 @@ static void core_wrote_register(CorePart part, ThreadId tid, PtrdiffT offset,
 
 /* ---- start and audit ---- */
 
-/* The first segment that starts at or after the address; NULL: none. */
-static const NSegment *next_segment(Addr after) {
-  Int count;
-  Addr *starts = VG_(get_segment_starts)(SEGMENT_KINDS, &count);
-  const NSegment *found = NULL;
-  for (Int i = 0; i < count && !found; i++)
-    if (starts[i] >= after)
-      found = VG_(am_find_nsegment)(starts[i]);
-  VG_(free)(starts);
-  return found;
-}
-
 void memory_log_startup(void) {
   Addr sp = VG_(get_SP)(1);
   memory_expect_shared(False, 0);
@@ -509,15 +565,13 @@ void memory_audit_some(void) {
     }
     next = s ? s->start : 0;
   }
-  audit(next, VKI_PAGE_SIZE, s->kind == SkAnonC && s->hasR);
+  audit(next, VKI_PAGE_SIZE, s->hasR);
   next += VKI_PAGE_SIZE;
 }
 
-/* Which of the pages from the address on exist; of others nothing was ever
-   written. */
-static void find_existing(Addr address, UInt count, Bool *exists) {
+void memory_find_existing(Addr address, UInt count, Bool *exists) {
   static Int pagemap = -1;
-  ULong entries[CH_MEMORY_RECORD_BYTES / VKI_PAGE_SIZE];
+  ULong entries[MEMORY_EXISTING_MOST];
   SizeT size = count * sizeof *entries;
   if (pagemap < 0) {
     SysRes r = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
@@ -531,6 +585,9 @@ static void find_existing(Addr address, UInt count, Bool *exists) {
   for (UInt i = 0; i < count; i++)
     exists[i] = !known || entries[i] >> 62; /* present or swapped out */
 }
+
+CH_STATIC_ASSERT(CH_MEMORY_RECORD_BYTES <= MEMORY_EXISTING_MOST * VKI_PAGE_SIZE,
+                 "pages of a record");
 
 void memory_audit_all(void) {
   SizeT left = AUDIT_LIMIT;
@@ -546,7 +603,7 @@ void memory_audit_all(void) {
       if (n > left)
         n = left;
       UInt pages = n / VKI_PAGE_SIZE;
-      find_existing(at, pages, exists);
+      memory_find_existing(at, pages, exists);
       for (UInt i = 0; i < pages;) {
         UInt first = i;
         while (i < pages && exists[i] == exists[first])

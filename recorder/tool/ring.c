@@ -12,7 +12,7 @@
 #define FAULT_ROOM 64
 /* An indexer that waits is woken for so many chunks at once: waking it, and its
    going back to sleep, take as long as a chunk. It looks by itself now and then. */
-#define WAKE_AT(chunk_count) ((chunk_count) / 4)
+#define WAKE_AT(chunk_count) ((chunk_count) / 16)
 /* A block ends sooner, after half of its instructions at the soonest, if it
    would store to more pages than this: a question about a moment replays a part
    of one block, and what that costs is mostly the pages it touches. */

@@ -136,6 +136,22 @@ static void log_output_vector(ThreadId tid, UWord descriptor, Addr vector,
   }
 }
 
+/* Whether the call may make a file shorter. */
+static Bool cuts_file(UInt number, const UWord *args) {
+  switch (number) {
+  case __NR_truncate:
+  case __NR_ftruncate:
+  case __NR_creat:
+    return True;
+  case __NR_open:
+    return (args[1] & VKI_O_TRUNC) != 0;
+  case __NR_openat:
+    return (args[2] & VKI_O_TRUNC) != 0;
+  default:
+    return False;
+  }
+}
+
 static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   if (!recording)
     return;
@@ -150,6 +166,8 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   keep_windows(tid, args, count);
   memory_expect_shared(False, 0);
   marks_expect_hint(0);
+  if (cuts_file(number, args))
+    marks_tell_all();
   switch (number) {
   case __NR_mmap:
     memory_expect_shared((args[3] & VKI_MAP_SHARED) != 0, 0);
@@ -207,6 +225,18 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   }
 }
 
+static void log_cut_file(ThreadId tid, UInt number, const UWord *args,
+                         SysRes result) {
+  struct vg_stat file;
+  Bool known =
+      number == __NR_truncate
+          ? !sr_isError(VG_(stat)((const HChar *)args[0], &file))
+          : VG_(fstat)(number == __NR_ftruncate ? args[0] : sr_Res(result),
+                       &file) == 0;
+  if (known)
+    memory_file_cut(file.dev, file.ino, file.size, tid);
+}
+
 static void after(ThreadId tid, UInt number, UWord *args, UInt count,
                   SysRes result) {
   /* Matters in a forked child, too. */
@@ -225,6 +255,8 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
   memory_expect_shared(False, 0);
   if (failed)
     return;
+  if (cuts_file(number, args))
+    log_cut_file(tid, number, args, result);
   SizeT done = sr_Res(result);
   Bool prints = args[0] == 1 || args[0] == 2;
   switch (number) {

@@ -163,6 +163,11 @@ void memory_log_startup(void);
    readable. `safe`: the memory is known to be readable. */
 void memory_log(Addr address, SizeT length, UInt source, ThreadId tid,
                 Bool safe);
+/* Whole pages that hold nothing any more. */
+void memory_gone(Addr start, Addr end, UInt source, ThreadId tid);
+/* The file ends there now: beyond it nothing is left of what mappings had, not even
+   of what the program wrote to private ones. */
+void memory_file_cut(ULong device, ULong inode, ULong size, ThreadId tid);
 /* The main stack grew down to `start`, in the middle of client code; logged by
    memory_log_stack_growth() when that is possible. */
 void memory_stack_grew(Addr start, Addr end);
@@ -187,10 +192,14 @@ void memory_audit_all(void);
 /* Bytes at the address, as far as a whole read is possible. */
 Bool memory_read(Addr address, UChar *to, SizeT length);
 /* The same for memory that may be read as far as Valgrind knows: without a system
-   call, unless the program has made pages that fault all the same. */
+   call, unless the program has made pages that are not to be touched. */
 Bool memory_copy(Addr address, UChar *to, SizeT length);
 /* It is about to make such pages. */
 void memory_expect_holes(void);
+/* Which of the pages from the address on exist, for at most so many; of others
+   nothing was ever written. If the kernel does not say, all do. */
+#define MEMORY_EXISTING_MOST 512
+void memory_find_existing(Addr address, UInt count, Bool *exists);
 /* Where the program can write, in order. Valid until the next change. */
 typedef struct {
   Addr start, end;

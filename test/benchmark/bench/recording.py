@@ -56,6 +56,7 @@ def measure(setting, measures, name, command):
         verified = run([setting.chronicle, "verify", recording.trace])
         measures.add("verify/%s/ratio" % name, verified.seconds / outcome.seconds, "x")
         measures.add("verify/%s/seconds" % name, verified.seconds, "s")
+        measures.add("verify/%s/per-instruction" % name, verified.seconds * 1e9 / recording.instructions, "ns")
         measures.add("verify/%s/peak" % name, verified.peak_kb / 1024, "MB")
         told += ", verified %.2f s" % verified.seconds
     progress(told)

@@ -69,21 +69,21 @@ class Archive:
 
 
 class Gzip(Workload):
-    name, start, unit = "gzip", 0, 100
+    name, start, unit = "gzip", 0, 120
 
     def command(self, place, amount):
         return [program("gzip"), "-6", "-c", Archive.make(place, amount)]
 
 
 class Xz(Workload):
-    name, start, unit = "xz", 1e6, 1400
+    name, start, unit = "xz", 1e6, 1230
 
     def command(self, place, amount):
         return [program("xz"), "-T1", "-c", Archive.make(place, amount)]
 
 
 class Sqlite(Workload):
-    name, start, unit = "sqlite3", 3e6, 17e3
+    name, start, unit = "sqlite3", 3e6, 23e3
     SCRIPT = """
 CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, price REAL, kind INTEGER);
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %(rows)d)
@@ -103,14 +103,14 @@ SELECT count(*), total(price) FROM item;
 
 
 class Python(Workload):
-    name, start, unit = "python3", 51e6, 780e3
+    name, start, unit = "python3", 51e6, 890e3
 
     def command(self, place, amount):
         return [program("python3"), "-S", "-E", SOURCES / "script.py", amount]
 
 
 class Perl(Workload):
-    name, start, unit = "perl", 9e6, 2.4e6
+    name, start, unit = "perl", 9e6, 2.68e6
 
     def command(self, place, amount):
         return [program("perl"), SOURCES / "script.pl", amount]
@@ -189,7 +189,7 @@ class Simd(Built):
 
 
 class Map(Built):
-    name, start, unit = "map", 1.4e6, 3700
+    name, start, unit = "map", 1.4e6, 3350
     source, flags = "map.cpp", ["-std=c++17", "-O2"]
 
 

@@ -58,12 +58,13 @@ static void leave_handler(void) {
   VG_(sigprocmask)(VKI_SIG_UNBLOCK, &set, NULL);
 }
 
-static Bool has_holes;
+/* A read of our own may block, or a fault would be the end. */
+static Bool ask_kernel;
 
-void memory_expect_holes(void) { has_holes = True; }
+void memory_expect_holes(void) { ask_kernel = True; }
 
 Bool memory_copy(Addr address, UChar *to, SizeT length) {
-  if (has_holes)
+  if (ask_kernel)
     return memory_read(address, to, length);
   const Bool in_client_code = VG_(in_generated_code);
   volatile Bool copied = False;
@@ -269,8 +270,11 @@ static const SharedRange *find_range(Addr address) {
 }
 
 void memory_before_fork(void) {
+  const Bool before = ask_kernel;
+  ask_kernel = True; /* Valgrind has blocked all signals, those of faults, too */
   if (have_anonymous_shared)
     start_logging_loads(CH_LOADS_SHARED_MEMORY);
+  ask_kernel = before;
 }
 
 /* ---- mappings ---- */

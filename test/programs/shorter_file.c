@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Private mappings of files that become shorter after they were written to:
-// what was stored is gone, and reading it would be a fault. Once the program
-// makes the file shorter itself, once another process does, of which nobody is
-// told (not with an argument).
+// what was stored is gone, and reading it would be a fault. First the program
+// makes the file shorter itself. Then, without an argument, another process
+// does, of which nobody is told; and again with a fork right after it, which
+// has all stores told while Valgrind blocks every signal.
 #include "Check.h"
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 enum { Page = 4096, Pages = 8 };
+
+static unsigned char *map(size_t Size, int Flags, int File) {
+  void *P = mmap(NULL, Size, PROT_READ | PROT_WRITE, Flags, File, 0);
+  CHECK(P != MAP_FAILED);
+  return P;
+}
 
 static void compute(void) {
   volatile unsigned Sum = 0;
@@ -15,18 +22,20 @@ static void compute(void) {
     Sum += I;
 }
 
-static void cut(int File, int ByChild) {
+static void cut(int File, int ByChild, int ThenFork) {
   CHECK(!ftruncate(File, Pages * Page));
-  unsigned char *P =
-      mmap(NULL, Pages * Page, PROT_READ | PROT_WRITE, MAP_PRIVATE, File, 0);
+  unsigned char *P = map(Pages * Page, MAP_PRIVATE, File);
   int Go[2], Done[2];
   char Word = 0;
-  CHECK(P != MAP_FAILED && !pipe(Go) && !pipe(Done));
+  CHECK(!pipe(Go) && !pipe(Done));
   if (ByChild && fork() == 0) {
     CHECK(read(Go[0], &Word, 1) == 1 && !ftruncate(File, 2 * Page) &&
           write(Done[1], &Word, 1) == 1);
     _exit(0);
   }
+  // From now on a fork means memory that others may write to.
+  if (ThenFork)
+    map(Page, MAP_SHARED | MAP_ANONYMOUS, -1);
   // The file becomes shorter in the block that stores.
   for (unsigned I = 0; I < Pages; ++I)
     P[I * Page + 8 * I] = (unsigned char)(I + 1);
@@ -34,6 +43,8 @@ static void cut(int File, int ByChild) {
     CHECK(write(Go[1], &Word, 1) == 1 && read(Done[0], &Word, 1) == 1);
   else
     CHECK(!ftruncate(File, 2 * Page));
+  if (ThenFork && fork() == 0)
+    _exit(0);
   compute();
   hashBytes(P, 2 * Page);
   // What comes back is empty.
@@ -42,7 +53,7 @@ static void cut(int File, int ByChild) {
   P[3 * Page] = 9;
   compute();
   hashBytes(P, Pages * Page);
-  if (ByChild)
+  for (int Children = ByChild + ThenFork; Children; --Children)
     CHECK(wait(NULL) > 0);
   CHECK(!munmap(P, Pages * Page));
 }
@@ -52,9 +63,11 @@ int main(int Count, char **Arguments) {
   char Name[] = "shorter_file.XXXXXX";
   int File = mkstemp(Name);
   CHECK(File >= 0 && !unlink(Name));
-  cut(File, 0);
-  if (Count == 1)
-    cut(File, 1);
+  cut(File, 0, 0);
+  if (Count == 1) {
+    cut(File, 1, 0);
+    cut(File, 1, 1);
+  }
   printf("shorter file done %016lx\n", (unsigned long)Hash);
   return 0;
 }

@@ -29,7 +29,7 @@ static Bool all_zero(const UChar *p, SizeT n) {
   return True;
 }
 
-Bool memory_read(Addr address, UChar *to, SizeT length) {
+static Bool memory_read(Addr address, UChar *to, SizeT length) {
   SysRes r = VG_(do_syscall)(__NR_pread64, memory_fd, (UWord)to, length,
                              address, 0, 0, 0, 0);
   return !sr_isError(r) && sr_Res(r) == length;

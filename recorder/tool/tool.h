@@ -189,10 +189,9 @@ ULong memory_without_calls(Addr granule, ULong now);
 void memory_audit_some(void);
 void memory_audit_all(void);
 
-/* Bytes at the address, as far as a whole read is possible. */
-Bool memory_read(Addr address, UChar *to, SizeT length);
-/* The same for memory that may be read as far as Valgrind knows: without a system
-   call, unless the program has made pages that are not to be touched. */
+/* Bytes at the address, which may be read as far as Valgrind knows: without a
+   system call, unless the program has made pages that are not to be touched. False
+   if they could not be read after all. */
 Bool memory_copy(Addr address, UChar *to, SizeT length);
 /* It is about to make such pages. */
 void memory_expect_holes(void);

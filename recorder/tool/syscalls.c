@@ -233,7 +233,7 @@ static void log_cut_file(ThreadId tid, UInt number, const UWord *args,
           ? !sr_isError(VG_(stat)((const HChar *)args[0], &file))
           : VG_(fstat)(number == __NR_ftruncate ? args[0] : sr_Res(result),
                        &file) == 0;
-  if (known)
+  if (known && VKI_S_ISREG(file.mode)) /* others have no end */
     memory_file_cut(file.dev, file.ino, file.size, tid);
 }
 

@@ -29,10 +29,15 @@ static Bool all_zero(const UChar *p, SizeT n) {
   return True;
 }
 
-static Bool memory_read(Addr address, UChar *to, SizeT length) {
+/* Through the kernel. Returns how many bytes could be read. */
+static SizeT read_some(Addr address, void *to, SizeT length) {
   SysRes r = VG_(do_syscall)(__NR_pread64, memory_fd, (UWord)to, length,
                              address, 0, 0, 0, 0);
-  return !sr_isError(r) && sr_Res(r) == length;
+  return sr_isError(r) ? 0 : sr_Res(r);
+}
+
+static Bool read_all(Addr address, void *to, SizeT length) {
+  return read_some(address, to, length) == length;
 }
 
 /* ---- reading what may fault all the same: a file that became shorter ---- */
@@ -65,7 +70,7 @@ void memory_expect_holes(void) { ask_kernel = True; }
 
 Bool memory_copy(Addr address, UChar *to, SizeT length) {
   if (ask_kernel)
-    return memory_read(address, to, length);
+    return read_all(address, to, length);
   const Bool in_client_code = VG_(in_generated_code);
   volatile Bool copied = False;
   VG_(in_generated_code) = False; /* nobody else's faults are caught */
@@ -89,9 +94,7 @@ static SizeT log_piece(Addr address, SizeT length, UInt source, ThreadId tid,
   if (safe)
     VG_(memcpy)(bytes, (void *)address, length);
   else {
-    SysRes r = VG_(do_syscall)(__NR_pread64, memory_fd, (UWord)bytes, length,
-                               address, 0, 0, 0, 0);
-    got = sr_isError(r) ? 0 : sr_Res(r);
+    got = read_some(address, bytes, length);
     if (!got) {
       event_cancel(e);
       return 0;
@@ -446,7 +449,7 @@ static UInt targets_used, targets_size;
 static Addr granule_of(Addr address) { return address & ~7ull; }
 
 static Bool granule_read(Addr address, ULong *granule) {
-  return memory_read(granule_of(address), (UChar *)granule, sizeof *granule);
+  return read_all(granule_of(address), granule, sizeof *granule);
 }
 
 void memory_call_will_write(ThreadId tid, Addr address, SizeT length) {
@@ -545,11 +548,8 @@ static void audit(Addr address, SizeT length, Bool readable) {
     return;
   struct ch_ev_range *e = event(CH_EV_AUDIT, sizeof *e + length);
   SizeT got = length;
-  if (!readable || !memory_copy(address, (UChar *)(e + 1), length)) {
-    SysRes r = VG_(do_syscall)(__NR_pread64, memory_fd, (UWord)(e + 1), length,
-                               address, 0, 0, 0, 0);
-    got = sr_isError(r) ? 0 : sr_Res(r);
-  }
+  if (!readable || !memory_copy(address, (UChar *)(e + 1), length))
+    got = read_some(address, e + 1, length);
   e->address = address;
   e->length = got;
   event_shrink(e, sizeof *e + got);

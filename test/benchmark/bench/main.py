@@ -30,7 +30,7 @@ sizes, in instructions a workload: %s; a database is judged from 3 G on
 examples:
   utils/bench                                everything, about ten minutes
   utils/bench --size tiny --repeat 1         everything once, in a minute or two: does it work?
-  utils/bench --size large --repeat 5        as docs/performance.md has it
+  utils/bench --size 3.2G --repeat 3         as docs/performance.md has it
   utils/bench --only record,gzip,map         recording, on two workloads
   utils/bench --only micro --json now.json
   utils/bench --only micro --compare now.json    what moved since

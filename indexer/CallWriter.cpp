@@ -5,53 +5,32 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::indexer {
 
-/// Numbers the activations of a stack that have none yet: those at its inner
-/// end. Returns the innermost one's.
-uint32_t CallWriter::number(MutableArrayRef<CallStackRecord> Stacks,
-                            CallStackRecord &Stack, DatabaseBuilder &Database,
-                            SuperblockOf Of) {
-  size_t Known = Stack.Calls.size();
-  while (Known && !Stack.Calls[Known - 1].Node)
-    --Known;
-  uint32_t Parent = 0;
-  if (Known) {
-    Parent = Stack.Calls[Known - 1].Node;
-  } else if (Stack.Interrupted) {
-    // It is older, so that this comes to an end.
-    auto It = llvm::find_if(Stacks, [&](const CallStackRecord &S) {
-      return S.Id == Stack.Interrupted;
-    });
-    if (It != Stacks.end())
-      Parent = number(Stacks, *It, Database, Of);
-  }
-  for (CallRecord &Call : MutableArrayRef(Stack.Calls).drop_front(Known)) {
-    CallRecord Written = Call;
+ByteWriter CallWriter::endBlock(model::CallFollower &Calls,
+                                DatabaseBuilder &Database, SuperblockOf Of) {
+  ByteWriter Out;
+  auto Write = [&](uint32_t Parent, const model::CallStackRecord &,
+                   const pieces::CallRecord &Call) {
+    pieces::CallRecord Written = Call;
     Written.CallSuperblock = Of(Call.CallSuperblock);
     Written.Callee = Of(Call.Callee);
-    Parent = Call.Node = Database.addActivation(Parent, Written);
-  }
-  return Parent;
-}
-
-ByteWriter CallWriter::endBlock(CallFollower &Calls, DatabaseBuilder &Database,
-                                SuperblockOf Of) {
-  ByteWriter Out;
+    return Database.addActivation(Parent, Written);
+  };
   for (uint32_t Thread : Calls.takeChanged()) {
-    CallTracker &T = *Calls.thread(Thread);
-    ThreadStacks Stacks;
+    model::CallTracker &T = *Calls.thread(Thread);
+    pieces::ThreadStacks Stacks;
     Stacks.Thread = Thread;
     llvm::append_range(Stacks.Signals, Calls.signalsOf(Thread));
-    for (CallStackRecord &S : T.stacks()) {
+    for (model::CallStackRecord &S : T.stacks()) {
       bool Current = &S == &T.current();
-      Stacks.Stacks.push_back({number(T.stacks(), S, Database, Of),
+      Stacks.Stacks.push_back({T.number(S, Write),
                                Current ? T.stackPointer() : S.StackPointer,
                                S.Top, S.Id, S.Interrupted});
     }
-    encodeStacks(Out, Stacks);
+    pieces::encodeStacks(Out, Stacks);
   }
   return Out;
 }
 
-} // namespace chronicle
+} // namespace chronicle::indexer

@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/DatabaseBuilder.h"
-#include "trace-format/DefinitionFormat.h"
-#include "trace-format/Directory.h"
-#include "trace-format/Piece.h"
+#include "trace-format/file/Directory.h"
+#include "trace-format/file/Piece.h"
+#include "trace-format/pieces/DefinitionFormat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::indexer {
 
 /// Definitions and timeline are gathered up to this size.
 static constexpr size_t GatherBytes = 64 << 10;
-/// One piece says for this many blocks which superblocks ran in them, unless
-/// they are many: every question about an execution reads past half a piece.
+/// An executions piece covers this many blocks, or fewer if many superblocks
+/// ran in them: every question about an execution reads half a piece.
 static constexpr uint64_t ExecutionBlocks = 1024, ExecutionRuns = 1 << 15;
-/// The index of these pieces is in parts of this size: one is read for a
-/// superblock that is asked about.
+/// The index of these pieces is in parts of this size; a question about a
+/// superblock reads one.
 static constexpr size_t IndexPartBytes = 32 << 10;
-/// Superblocks that ran in at least so many blocks get their programs stored:
-/// of code that runs once, a file would be made three times as large.
+/// Programs are stored for superblocks that ran in at least this many blocks.
+/// Storing those of code that runs once would make the file three times as
+/// large.
 static constexpr uint32_t ProgramBlocks = 4;
-/// A checkpoint is due after this much more, or a quarter of what there is: a
-/// full disk costs little of a trace, and checkpoints little of the disk.
+/// A checkpoint is due after this many more bytes, or after a quarter of the
+/// file's size. So a full disk loses little of a trace, and checkpoints take
+/// little of the disk.
 static constexpr uint64_t CheckpointGrowth = 2 << 20;
 
 DatabaseBuilder::DatabaseBuilder(MemoryImage &Image,
-                                 std::unique_ptr<TraceWriter> W,
-                                 ProgramMaker Programs,
+                                 std::unique_ptr<file::TraceWriter> W,
+                                 pieces::ProgramMaker Programs,
                                  unsigned CheckpointBlocks,
                                  double CheckpointSeconds)
     : Writer(std::move(W)), Image(Image), Pages(Image, *Writer),
@@ -112,8 +114,9 @@ void DatabaseBuilder::flushExecutions() {
   append(PieceType::Executions, First, Bytes);
 }
 
-void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
-                               SequenceCoder &Sequence,
+void DatabaseBuilder::addBlock(pieces::BlockHead Head,
+                               const pieces::EventsWriter &Events,
+                               pieces::SequenceCoder &Sequence,
                                ArrayRef<uint8_t> Opaque,
                                ArrayRef<uint8_t> Stacks,
                                ArrayRef<uint32_t> Owners) {
@@ -127,7 +130,7 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
     Definitions.v(Successor);
   }
   ByteWriter Bytes;
-  encodeBlock(Bytes, Head, Events.Bytes.data(), Coded, Opaque, Stacks);
+  pieces::encodeBlock(Bytes, Head, Events.Bytes.data(), Coded, Opaque, Stacks);
   for (uint32_t Exit : Sequence.seen())
     Executed.ran(Owners[Exit], N);
   const uint64_t Number = Writer->append(PieceType::Block, N, Bytes.take());
@@ -149,7 +152,8 @@ void DatabaseBuilder::addBlock(BlockHead Head, const EventsWriter &Events,
   uint64_t Since =
       Sum.Blocks - (Checkpoints.empty() ? 0 : Checkpoints.back().Blocks);
   uint64_t Growth = Writer->rawBytes() - CheckpointBytes;
-  // The first comes early: from then on a full disk leaves a readable trace.
+  // The first checkpoint comes early: from then on a full disk leaves a
+  // readable trace.
   if (Checkpoints.empty() || Since >= CheckpointBlocks || Pages.wantsClose() ||
       Growth >= std::max(CheckpointGrowth, CheckpointBytes / 4))
     checkpoint();
@@ -170,9 +174,9 @@ void DatabaseBuilder::checkpoint() {
   flushTimeline();
   flushActivations();
   flushExecutions();
-  // What end, tables and directory would take, generously.
+  // An upper bound for the end piece, the tables and the directory.
   Writer->setReserve((1 << 20) + 64 * Sum.Blocks + 100 * Pages.chunkCount() +
-                     sizeof(ThreadStretch) * ThreadsIn.stretches() +
+                     sizeof(pieces::ThreadStretch) * ThreadsIn.stretches() +
                      12 * ExecutedIn.runs());
   appendJson(
       PieceType::Checkpoint, Sum.Blocks,
@@ -182,24 +186,26 @@ void DatabaseBuilder::checkpoint() {
   LastCheckpoint = std::chrono::steady_clock::now();
 }
 
-/// From the definitions in the file.
-Expected<ProgramsWriter> DatabaseBuilder::makePrograms() const {
-  ProgramsWriter Programs(Maker.Version, Executed.superblockEnd(), Passed);
+/// Makes the programs piece from the definitions in the file.
+Expected<pieces::ProgramsWriter> DatabaseBuilder::makePrograms() const {
+  pieces::ProgramsWriter Programs(Maker.Version, Executed.superblockEnd(),
+                                  Passed);
   Expected<std::unique_ptr<MemoryBuffer>> File = Writer->written();
   if (!File)
     return File.takeError();
   for (const OtherRecord &R : Others) {
     if (R.Type != PieceType::Definitions)
       continue;
-    Expected<Piece> P = Piece::at(arrayRefFromStringRef((*File)->getBuffer()),
-                                  Writer->offsetOf(R.Number));
+    Expected<file::Piece> P =
+        file::Piece::at(arrayRefFromStringRef((*File)->getBuffer()),
+                        Writer->offsetOf(R.Number));
     if (!P)
       return P.takeError();
     Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
     if (!Raw)
       return Raw.takeError();
-    DefinitionsReader Entries(ArrayRef(Raw->get(), P->RawSize));
-    while (std::optional<DefinitionEntry> E = Entries.next()) {
+    pieces::DefinitionsReader Entries(ArrayRef(Raw->get(), P->RawSize));
+    while (std::optional<pieces::DefinitionEntry> E = Entries.next()) {
       if (E->Tag != DefinitionTag || E->Number >= Executed.superblockEnd() ||
           Executed.blocksOf(uint32_t(E->Number)) < ProgramBlocks)
         continue;
@@ -211,12 +217,12 @@ Expected<ProgramsWriter> DatabaseBuilder::makePrograms() const {
   return Programs;
 }
 
-/// The trace is whole without them: if they cannot be written, it goes back to
-/// its last checkpoint, which is complete.
+/// The trace is whole without programs. If they cannot be written, the file
+/// goes back to its last checkpoint, which is complete.
 Error DatabaseBuilder::addPrograms() {
   if (!Maker.Make)
     return Error::success();
-  Expected<ProgramsWriter> Programs = makePrograms();
+  Expected<pieces::ProgramsWriter> Programs = makePrograms();
   if (!Programs)
     return Programs.takeError();
   Others.push_back({PieceType::Programs,
@@ -230,13 +236,14 @@ Error DatabaseBuilder::addPrograms() {
   return Writer->recover().takeError();
 }
 
-/// The tables about the pieces below that number.
+/// Writes the tables about the pieces below that number.
 void DatabaseBuilder::appendTables(const Totals &T, uint64_t Pieces) {
-  // It may name pieces that are not in the trace, if some could not be written.
+  // The index may name pieces that are not in the trace, if some could not be
+  // written.
   if (ExecutionIndex.empty())
     ExecutionIndex = ExecutedIn.takeParts(ExecutionPieces, IndexPartBytes);
   ByteWriter Bytes;
-  for (const ExecutionsWriter::Part &P : ExecutionIndex) {
+  for (const pieces::ExecutionsWriter::Part &P : ExecutionIndex) {
     Bytes.bytes(P.Bytes.data());
     append(PieceType::ExecutionIndex, P.First, Bytes);
   }
@@ -263,7 +270,7 @@ Error DatabaseBuilder::complete(json::Object End, const Totals &T,
   appendTables(T, Pieces);
   if (Error E = Writer->flush())
     return E;
-  Directory D;
+  file::Directory D;
   D.Instructions = T.Instructions;
   D.Blocks = T.Blocks;
   D.Executions = T.Executions;
@@ -271,7 +278,7 @@ Error DatabaseBuilder::complete(json::Object End, const Totals &T,
     if (R.Number < Pieces || I >= Earlier)
       D.Pieces.push_back({R.Type, Writer->offsetOf(R.Number), R.Key});
   ByteWriter Bytes;
-  encodeDirectory(Bytes, D);
+  file::encodeDirectory(Bytes, D);
   return Writer->close(Writer->append(PieceType::Directory, 0, Bytes.take()));
 }
 
@@ -294,7 +301,7 @@ Expected<DatabaseBuilder::Totals> DatabaseBuilder::finish(
     Code = Info.convertToErrorCode();
     Message = Info.message();
   });
-  Expected<TraceWriter::Recovery> R = Writer->recover();
+  Expected<file::TraceWriter::Recovery> R = Writer->recover();
   if (!R)
     return R.takeError();
   Totals Left;
@@ -306,4 +313,4 @@ Expected<DatabaseBuilder::Totals> DatabaseBuilder::finish(
   return Left;
 }
 
-} // namespace chronicle
+} // namespace chronicle::indexer

@@ -8,22 +8,22 @@
 #define CHRONICLE_INDEXER_DATABASEBUILDER_H
 
 #include "indexer/PageHistory.h"
-#include "trace-format/CallFormat.h"
-#include "trace-format/ExecutionFormat.h"
-#include "trace-format/ProgramFormat.h"
-#include "trace-format/ThreadBlocks.h"
-#include "trace-format/TraceWriter.h"
+#include "trace-format/file/TraceWriter.h"
+#include "trace-format/pieces/CallFormat.h"
+#include "trace-format/pieces/ExecutionFormat.h"
+#include "trace-format/pieces/ProgramFormat.h"
+#include "trace-format/pieces/ThreadBlocks.h"
 #include "llvm/Support/JSON.h"
 #include <chrono>
 
-namespace chronicle {
+namespace chronicle::indexer {
 
-/// Everything is handed to the TraceWriter; memory beyond its queue is a table
-/// of about 40 bytes a block and what PageHistory says.
+/// Hands everything to the TraceWriter. Memory beyond the writer's queue: about
+/// 40 bytes per block, and what PageHistory needs.
 class DatabaseBuilder {
 public:
-  DatabaseBuilder(MemoryImage &Image, std::unique_ptr<TraceWriter> Writer,
-                  ProgramMaker Programs, unsigned CheckpointBlocks,
+  DatabaseBuilder(MemoryImage &Image, std::unique_ptr<file::TraceWriter> Writer,
+                  pieces::ProgramMaker Programs, unsigned CheckpointBlocks,
                   double CheckpointSeconds);
 
   void addRun(const llvm::json::Object &Run);
@@ -32,26 +32,28 @@ public:
   void addTimeline(Timestamp Time, uint32_t Kind,
                    llvm::ArrayRef<uint8_t> Payload);
 
-  /// Gives an activation its number. Before the block that needs it.
-  uint32_t addActivation(uint32_t Parent, const CallRecord &Call) {
+  /// Gives an activation its number. Call before adding the first block that
+  /// refers to it.
+  uint32_t addActivation(uint32_t Parent, const pieces::CallRecord &Call) {
     return Activations.add(Parent, Call);
   }
 
-  /// Ends the block: its pages and the block itself. \p Head is complete but
+  /// Writes the block and what it changed in pages. \p Head is complete but
   /// for the dirty counts; \p Owners has the superblock of each exit.
-  void addBlock(BlockHead Head, const EventsWriter &Events,
-                SequenceCoder &Sequence, llvm::ArrayRef<uint8_t> Opaque,
+  void addBlock(pieces::BlockHead Head, const pieces::EventsWriter &Events,
+                pieces::SequenceCoder &Sequence, llvm::ArrayRef<uint8_t> Opaque,
                 llvm::ArrayRef<uint8_t> Stacks,
                 llvm::ArrayRef<uint32_t> Owners);
   BlockNumber nextBlock() const { return Blocks.size(); }
-  /// Writes a checkpoint if one is due by the clock. For when nothing comes.
+  /// Writes a checkpoint if one is due by the clock. Called while the recorder
+  /// is silent.
   void idle();
 
   bool failed() const { return Writer->failed(); }
   uint64_t bytesWritten() const { return Writer->bytesWritten(); }
 
-  /// By exit: instructions that it passes. For the programs piece, before
-  /// finish().
+  /// Sets, by exit, how many instructions it passes. The programs piece needs
+  /// it; call before finish().
   void setPassed(std::vector<uint8_t> P) { Passed = std::move(P); }
 
   struct Totals {
@@ -77,7 +79,7 @@ private:
   void flushExecutions();
   void append(PieceType Type, uint64_t Key, ByteWriter &Bytes);
   void appendJson(PieceType Type, uint64_t Key, llvm::json::Object Value);
-  llvm::Expected<ProgramsWriter> makePrograms() const;
+  llvm::Expected<pieces::ProgramsWriter> makePrograms() const;
   llvm::Error addPrograms();
   llvm::Error complete(llvm::json::Object End, const Totals &T,
                        uint64_t Pieces);
@@ -87,31 +89,31 @@ private:
     PieceType Type;
     uint64_t Number, Key;
   };
-  std::unique_ptr<TraceWriter> Writer;
+  std::unique_ptr<file::TraceWriter> Writer;
   MemoryImage &Image;
   PageHistory Pages;
-  ProgramMaker Maker;
+  pieces::ProgramMaker Maker;
   unsigned CheckpointBlocks;
   std::chrono::duration<double> CheckpointTime;
   std::chrono::steady_clock::time_point LastCheckpoint;
 
   std::vector<BlockEntry> Blocks; ///< Offset: the piece's number
-  ThreadBlocksWriter ThreadsIn;
+  pieces::ThreadBlocksWriter ThreadsIn;
   std::vector<OtherRecord> Others;
   std::vector<Totals> Checkpoints;
   uint64_t CheckpointBytes = 0; ///< raw, up to the last checkpoint
   Totals Sum;
   ByteWriter Definitions, Timeline;
-  ActivationsWriter Activations;
-  ExecutionsWriter Executed;
-  std::vector<uint8_t> Passed; ///< by exit
-  ExecutionsWriter ExecutedIn; ///< pieces of the above, not blocks
+  pieces::ActivationsWriter Activations;
+  pieces::ExecutionsWriter Executed;
+  std::vector<uint8_t> Passed;         ///< by exit
+  pieces::ExecutionsWriter ExecutedIn; ///< pieces of the above, not blocks
   uint64_t ExecutionPieces = 0;
   /// Of the whole trace, once it is complete.
-  std::vector<ExecutionsWriter::Part> ExecutionIndex;
+  std::vector<pieces::ExecutionsWriter::Part> ExecutionIndex;
   uint64_t FirstDefinition = 0, FirstTimelineBlock = 0;
 };
 
-} // namespace chronicle
+} // namespace chronicle::indexer
 
 #endif

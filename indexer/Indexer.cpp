@@ -5,13 +5,13 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::indexer {
 
-/// How long a silent recorder is waited for before looking whether it is alive.
+/// How long to wait for a silent recorder before checking whether it is alive.
 static constexpr unsigned WaitMilliseconds = 200;
 
 struct Indexer::Impl {
-  Impl(RingReader Ring, std::unique_ptr<TraceWriter> Writer,
+  Impl(RingReader Ring, std::unique_ptr<file::TraceWriter> Writer,
        const IndexerOptions &O)
       : Ring(Ring), Database(Image, std::move(Writer), O.Programs,
                              O.CheckpointBlocks, O.CheckpointSeconds),
@@ -31,7 +31,7 @@ struct Indexer::Impl {
   std::atomic<bool> Gone{false};
   uint32_t Requested = 0;
   bool Last = false;
-  std::string StreamFailure; ///< the stream made no sense
+  std::string StreamFailure; ///< why the stream is invalid, or empty
   IndexSummary Summary;
 };
 
@@ -39,12 +39,12 @@ Indexer::Indexer() = default;
 Indexer::~Indexer() = default;
 
 Expected<std::unique_ptr<Indexer>>
-Indexer::create(IndexerOptions Options, void *Ring, size_t RingBytes) {
+Indexer::create(const IndexerOptions &Options, void *Ring, size_t RingBytes) {
   Expected<RingReader> Reader = RingReader::create(Ring, RingBytes);
   if (!Reader)
     return Reader.takeError();
-  auto Writer = TraceWriter::create(Options.Path, Options.Overwrite,
-                                    Options.Compression, Options.Workers);
+  auto Writer = file::TraceWriter::create(Options.Path, Options.Overwrite,
+                                          Options.Compression, Options.Workers);
   if (!Writer)
     return Writer.takeError();
   std::unique_ptr<Indexer> Result(new Indexer());
@@ -83,7 +83,7 @@ void Indexer::Impl::step() {
   if (!StreamFailure.empty() || Database.failed())
     Progress.Failed = true;
   uint32_t Wanted =
-      Decoder.requests() | (Progress.Failed ? CH_REQUEST_STOP : 0);
+      Decoder.events().requests() | (Progress.Failed ? CH_REQUEST_STOP : 0);
   if (Wanted & ~Requested)
     Ring.request(Wanted);
   Requested |= Wanted;
@@ -91,7 +91,8 @@ void Indexer::Impl::step() {
 
 void Indexer::run() {
   while (!I->Last) {
-    // Looked at before the ring: what was published before the death is read.
+    // Read before the ring is looked at, so that what the recorder published
+    // before it died is read.
     bool Gone = I->Gone;
     if (I->Ring.wait(Gone ? 0 : WaitMilliseconds)) {
       I->step();
@@ -119,22 +120,23 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
                                      std::error_code Code, StringRef Failure) {
   const StreamCounts &C = Decoder.counts();
   Summary = IndexSummary();
-  Summary.Reason = C.Ended ? endReasonName(C.EndReason).str() : Info.Reason;
+  Summary.Reason =
+      C.Ended ? events::endReasonName(C.EndReason).str() : Info.Reason;
   Summary.Code = C.Ended ? C.EndCode : Info.Code;
   if (C.Ended && (C.EndReason == CH_END_EXIT || C.EndReason == CH_END_SIGNAL) &&
       (Info.Signal || Info.ExitStatus)) {
     Summary.Reason =
-        endReasonName(Info.Signal ? CH_END_SIGNAL : CH_END_EXIT).str();
+        events::endReasonName(Info.Signal ? CH_END_SIGNAL : CH_END_EXIT).str();
     Summary.Code = Info.Signal ? *Info.Signal : *Info.ExitStatus;
   }
-  // A successful exec leaves nobody to say so.
+  // After a successful exec no recorder is left to report it.
   if (!C.Ended && C.ExecThread && Info.Reason == "killed") {
-    Summary.Reason = endReasonName(CH_END_EXEC).str();
+    Summary.Reason = events::endReasonName(CH_END_EXEC).str();
     Summary.Code = 0;
   }
   if (!StreamFailure.empty()) {
     Summary.Reason = "stream-error";
-    Summary.Failure = "the recorder sent something wrong: " + StreamFailure;
+    Summary.Failure = "the recorder's stream is invalid: " + StreamFailure;
   }
   if (!Failure.empty()) {
     bool Full = Code == std::errc::no_space_on_device ||
@@ -156,12 +158,12 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
   Summary.OpaqueBytes = C.OpaqueBytes;
 
   json::Object Events, Opaque;
-  for (unsigned Kind = 1; Kind < EventKindCount; ++Kind)
+  for (unsigned Kind = 1; Kind < events::EventKindCount; ++Kind)
     if (C.EventsByKind[Kind])
-      Events[eventKindName(Kind)] = C.EventsByKind[Kind];
+      Events[events::eventKindName(Kind)] = C.EventsByKind[Kind];
   for (uint32_t Reason = 0; Reason < C.OpaqueByReason.size(); ++Reason)
     if (C.OpaqueByReason[Reason]) {
-      std::string Name = Decoder.reasonName(Reason).str();
+      std::string Name = Decoder.events().reasonName(Reason).str();
       if (Name.empty())
         Name = "reason " + std::to_string(Reason);
       Opaque[json::fixUTF8(Name)] = C.OpaqueByReason[Reason];
@@ -174,7 +176,7 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
                    {"executions", Totals.Executions},
                    {"threads", C.Threads},
                    {"events", std::move(Events)},
-                   {"modules", Decoder.modules().json()},
+                   {"modules", Decoder.events().modules().json()},
                    {"unreported-writes", C.UnreportedWrites},
                    {"outside-writes", C.OutsideWrites},
                    {"stack-surprises", Decoder.stackSurprises()},
@@ -198,4 +200,4 @@ Expected<IndexSummary> Indexer::finish(const EndInfo &Info) {
   return I->Summary;
 }
 
-} // namespace chronicle
+} // namespace chronicle::indexer

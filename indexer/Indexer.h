@@ -15,8 +15,8 @@
 #ifndef CHRONICLE_INDEXER_INDEXER_H
 #define CHRONICLE_INDEXER_INDEXER_H
 
-#include "trace-format/ProgramFormat.h"
-#include "trace-format/TraceWriter.h"
+#include "trace-format/file/TraceWriter.h"
+#include "trace-format/pieces/ProgramFormat.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
@@ -25,17 +25,17 @@
 #include <optional>
 #include <string>
 
-namespace chronicle {
+namespace chronicle::indexer {
 
 struct IndexerOptions {
   std::string Path;
   /// Replace a file that is there; otherwise create() fails.
   bool Overwrite = false;
-  TraceWriter::Compression Compression;
+  file::TraceWriter::Compression Compression;
   /// Compression threads; 0: one less than there are cores, at least one.
   unsigned Workers = 0;
   /// Makes the programs piece; without it the trace has none.
-  ProgramMaker Programs;
+  pieces::ProgramMaker Programs;
   /// The run piece (docs/format.md, "JSON pieces").
   llvm::json::Object Run;
   /// A checkpoint after this many blocks or seconds, whichever comes first.
@@ -82,8 +82,9 @@ struct IndexSummary {
   std::string Failure;
 };
 
-/// Costs: one thread that decodes (about 1 ns an instruction) and
-/// IndexerOptions::Workers that compress. Memory: docs/format.md, "Indexer
+/// Costs: one thread that decodes (about 1 ns per instruction) and
+/// IndexerOptions::Workers threads that compress. Memory: docs/format.md,
+/// "Indexer
 /// memory".
 class Indexer {
 public:
@@ -91,18 +92,18 @@ public:
   /// mapped ring, already laid out (header filled in), and must outlive the
   /// indexer.
   static llvm::Expected<std::unique_ptr<Indexer>>
-  create(IndexerOptions Options, void *Ring, size_t RingBytes);
+  create(const IndexerOptions &Options, void *Ring, size_t RingBytes);
   /// Without finish() the file is left without directory and end.
   ~Indexer();
 
-  /// Takes chunks until the last one, or until recorderGone() and all is read.
-  /// Never fails: what goes wrong stops the recording (CH_REQUEST_STOP), the
-  /// ring is drained on so that the program is never held up, and finish() says
-  /// what it was.
+  /// Takes chunks until the last one, or until recorderGone() was called and
+  /// all is read. Never fails: if something goes wrong, the recorder is asked
+  /// to stop (CH_REQUEST_STOP), the ring is still emptied so that the program
+  /// never waits for it, and finish() reports the problem.
   void run();
 
-  /// The recorder's process no longer exists; nobody writes the ring any more.
-  /// From any thread.
+  /// Call when the recorder's process no longer exists, so that nothing is
+  /// written to the ring any more. From any thread.
   void recorderGone();
 
   /// Asks the recorder to stop recording while the program goes on.
@@ -121,6 +122,6 @@ private:
   std::unique_ptr<Impl> I;
 };
 
-} // namespace chronicle
+} // namespace chronicle::indexer
 
 #endif

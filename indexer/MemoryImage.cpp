@@ -8,7 +8,7 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::indexer {
 
 void Page::put(unsigned Offset, const uint8_t *Bytes, unsigned Size) {
   while (Size) {
@@ -31,16 +31,6 @@ MemoryImage::~MemoryImage() = default;
 void MemoryImage::emptyCache() {
   for (Translation &T : Cache)
     T = {NoVpn, nullptr};
-}
-
-FrameNumber MemoryImage::frameOf(uint64_t Vpn) const {
-  if (LLVM_LIKELY(Aliases.empty()))
-    return Vpn;
-  auto It = Aliases.upper_bound(Vpn);
-  if (It == Aliases.begin())
-    return Vpn;
-  --It;
-  return Vpn <= It->second.LastVpn ? It->second.Frame + (Vpn - It->first) : Vpn;
 }
 
 Page *MemoryImage::allocate() {
@@ -71,7 +61,7 @@ Page &MemoryImage::toWrite(uint64_t Vpn) {
   Translation &T = Cache[Vpn % CacheSize];
   if (T.Vpn == Vpn)
     return *T.P;
-  FrameNumber Frame = frameOf(Vpn);
+  FrameNumber Frame = Shared.frameOf(Vpn);
   Page *&P = Pages[Frame];
   if (!P) {
     P = allocate();
@@ -84,7 +74,7 @@ Page &MemoryImage::toWrite(uint64_t Vpn) {
 
 const Page *MemoryImage::toRead(uint64_t Vpn) const {
   const Translation &T = Cache[Vpn % CacheSize];
-  return T.Vpn == Vpn ? T.P : Pages.lookup(frameOf(Vpn));
+  return T.Vpn == Vpn ? T.P : Pages.lookup(Shared.frameOf(Vpn));
 }
 
 void MemoryImage::write(uint64_t Address, const uint8_t *Bytes, uint64_t Size) {
@@ -149,7 +139,7 @@ bool MemoryImage::equals(uint64_t Address, const uint8_t *Bytes,
     unsigned Offset = Address % PageSize;
     uint64_t Part = std::min<uint64_t>(Size, PageSize - Offset);
     if (const Page *P = toRead(Address / PageSize)) {
-      if (std::memcmp(P->Data + Offset, Bytes, Part))
+      if (std::memcmp(P->Data + Offset, Bytes, Part) != 0)
         return false;
     } else if (!std::all_of(Bytes, Bytes + Part,
                             [](uint8_t B) { return B == 0; })) {
@@ -189,31 +179,14 @@ void MemoryImage::zeroFrames(FrameNumber First, FrameNumber Last) {
 }
 
 void MemoryImage::zeroPages(uint64_t First, uint64_t Last) {
-  for (const auto &[Start, A] : Aliases) {
-    uint64_t From = std::max(First, Start), To = std::min(Last, A.LastVpn);
+  for (const model::SharedMap::Range &R : Shared.ranges()) {
+    uint64_t From = std::max(First, R.First), To = std::min(Last, R.Last);
     if (From <= To)
-      zeroFrames(A.Frame + (From - Start), A.Frame + (To - Start));
+      zeroFrames(R.Frame + (From - R.First), R.Frame + (To - R.First));
   }
-  // Private frames under an alias do not exist, so the rest can go at once.
+  // Private frames under a shared mapping do not exist, so the range can be
+  // cleared as if it were private.
   zeroFrames(First, Last);
-}
-
-void MemoryImage::dropAliases(uint64_t First, uint64_t Last) {
-  auto It = Aliases.upper_bound(First);
-  if (It != Aliases.begin())
-    --It;
-  while (It != Aliases.end() && It->first <= Last) {
-    auto [Start, A] = *It;
-    if (A.LastVpn < First) {
-      ++It;
-      continue;
-    }
-    It = Aliases.erase(It);
-    if (Start < First)
-      Aliases[Start] = {First - 1, A.Frame};
-    if (A.LastVpn > Last)
-      Aliases[Last + 1] = {A.LastVpn, A.Frame + (Last + 1 - Start)};
-  }
 }
 
 void MemoryImage::map(uint64_t Address, uint64_t Size, uint32_t Object,
@@ -223,15 +196,13 @@ void MemoryImage::map(uint64_t Address, uint64_t Size, uint32_t Object,
   uint64_t First = Address / PageSize, Last = (Address + (Size - 1)) / PageSize;
   if (Last < First)
     return;
-  if (!Aliases.empty() || Object) {
-    dropAliases(First, Last);
+  if (!Shared.empty() || Object) {
+    Shared.unmap(First, Last);
     emptyCache();
   }
   zeroFrames(First, Last);
   if (Object)
-    Aliases[First] = {Last, SharedFrames +
-                                (uint64_t(Object) << SharedObjectShift) +
-                                Offset / PageSize};
+    Shared.map({First, Last, sharedFrame(Object, Offset)});
 }
 
 void MemoryImage::endBlock() {
@@ -253,4 +224,4 @@ void MemoryImage::endBlock() {
   emptyCache();
 }
 
-} // namespace chronicle
+} // namespace chronicle::indexer

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/ModuleList.h"
-#include "trace-format/ElfImage.h"
+#include "indexer/model/ElfImage.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::indexer {
 
 void ModuleList::mapped(const ch_ev_map &Map, StringRef Path, Timestamp Time) {
   if (!(Map.flags & CH_MAP_FILE))
@@ -22,7 +22,7 @@ void ModuleList::mapped(const ch_ev_map &Map, StringRef Path, Timestamp Time) {
   }
   if (!(Map.protection & CH_PROT_EXEC))
     return;
-  // The mapping that this belongs to is the last one below it.
+  // The mapping belongs to the last module below it.
   for (Module &M : llvm::reverse(Modules))
     if (M.Device == Map.device && M.Inode == Map.inode &&
         M.Address <= Map.address) {
@@ -36,7 +36,7 @@ void ModuleList::look(const MemoryImage &Image) {
     if (M.Looked)
       return;
     M.Looked = true;
-    std::optional<ElfImage> Found = readElfImage(
+    std::optional<model::ElfImage> Found = model::readElfImage(
         M.Address, [&](uint64_t Address, MutableArrayRef<uint8_t> Into) {
           Image.read(Address, Into.data(), Into.size());
           return true;
@@ -62,4 +62,4 @@ json::Array ModuleList::json() const {
   return Result;
 }
 
-} // namespace chronicle
+} // namespace chronicle::indexer

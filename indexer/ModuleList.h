@@ -13,16 +13,16 @@
 #include <string>
 #include <vector>
 
-namespace chronicle {
+namespace chronicle::indexer {
 
 /// A module is a file mapped from its start whose contents are an ELF image,
 /// and of which something is mapped executable. Reads only the recorded memory:
-/// the file may be another by now.
+/// the file on disk may have changed since.
 class ModuleList {
 public:
   void mapped(const ch_ev_map &Map, llvm::StringRef Path, Timestamp Time);
-  /// Looks at the contents of what was mapped since the last call, which follow
-  /// their mapping within the block.
+  /// Looks at the contents of what was mapped since the last call. Call at the
+  /// end of a block: contents follow their mapping within the block.
   void look(const MemoryImage &Image);
   llvm::json::Array json() const;
 
@@ -38,6 +38,6 @@ private:
   std::vector<Module> Modules;
 };
 
-} // namespace chronicle
+} // namespace chronicle::indexer
 
 #endif

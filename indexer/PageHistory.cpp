@@ -6,22 +6,23 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::indexer {
 
-void PageHistory::endBlock(BlockNumber N, BlockHead &Head) {
+void PageHistory::endBlock(BlockNumber N, pieces::BlockHead &Head) {
   for (Page *P : Image.touched()) {
-    const PageChunkWriter::Written Written = {P->Data, P->Dirty, P->Changed};
+    const pieces::PageChunkWriter::Written Written = {P->Data, P->Dirty,
+                                                      P->Changed};
     unsigned Count = 0;
     for (uint64_t Word : P->Dirty)
       Count += popcount(Word);
-    // Also of a page that came to be in this block: its zero delta is the only
-    // trace of what was written before.
+    // This also holds for a page that was allocated in this block: its zero
+    // delta is the only record of what was written before.
     const bool BecameZero = P->Zeroed;
     if (!Count && !BecameZero)
       continue;
     size_t Before = P->Chunk ? P->Chunk->capacity() : 0;
     if (!P->Chunk) {
-      P->Chunk = std::make_unique<PageChunkWriter>(P->Frame, N);
+      P->Chunk = std::make_unique<pieces::PageChunkWriter>(P->Frame, N);
       const bool WasZero = P->Fresh || P->Zeroed;
       if (!WasZero && P->ChainChunks && P->ChainChunks < ChainLimit &&
           P->ChainBytes < ChainBytes) {
@@ -51,7 +52,7 @@ bool PageHistory::wantsClose() const {
 }
 
 void PageHistory::close(Page &P) {
-  const PageChunkWriter &Chunk = *P.Chunk;
+  const pieces::PageChunkWriter &Chunk = *P.Chunk;
   ByteWriter Out;
   Out.reserve(Chunk.size() + 16);
   Chunk.encode(Out);
@@ -62,7 +63,7 @@ void PageHistory::close(Page &P) {
   R.Piece =
       uint32_t(Writer.append(PieceType::Pages, Chunk.frame(), Out.take()));
   R.Summary = Summaries.size();
-  encodeGranules(Summaries, Chunk.granules());
+  pieces::encodeGranules(Summaries, Chunk.granules());
   Records.push_back(R);
   P.ChainBytes += uint32_t(Chunk.deltaBytes());
   ++P.ChainChunks;
@@ -71,7 +72,8 @@ void PageHistory::close(Page &P) {
 }
 
 void PageHistory::closeAll() {
-  // In the order of frames: what is read together lies together.
+  // Chunks are in the order of frames, so that what is read together is close
+  // together.
   std::vector<Page *> Open;
   Image.forEachPage([&](Page &P) {
     if (P.Chunk)
@@ -98,10 +100,10 @@ SmallVector<uint8_t, 0> PageHistory::table(uint64_t Pieces) {
     E.Last = R.Last;
     E.Offset = Writer.offsetOf(R.Piece);
     ByteReader Reader(Summaries.data().drop_front(R.Summary));
-    decodeGranules(Reader, E.Granules);
+    pieces::decodeGranules(Reader, E.Granules);
     Out.bytes(&E, sizeof(E));
   }
   return Out.take();
 }
 
-} // namespace chronicle
+} // namespace chronicle::indexer

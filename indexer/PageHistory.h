@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Turns what each block wrote into page chunks, and knows where they went.
+/// Turns what each block wrote into page chunks, and keeps a table of where
+/// they are.
 
 #ifndef CHRONICLE_INDEXER_PAGEHISTORY_H
 #define CHRONICLE_INDEXER_PAGEHISTORY_H
 
 #include "indexer/MemoryImage.h"
-#include "trace-format/BlockFormat.h"
-#include "trace-format/TraceWriter.h"
+#include "trace-format/file/TraceWriter.h"
+#include "trace-format/pieces/BlockFormat.h"
 
-namespace chronicle {
+namespace chronicle::indexer {
 
 /// Memory: open chunks take at most OpenBytesFloor or half of the image,
 /// whichever is more, before wantsClose() asks for an end; the table of closed
-/// ones about 50 bytes a chunk.
+/// ones takes about 50 bytes per chunk.
 class PageHistory {
 public:
   /// A chunk is closed when its bytes exceed this: what a reader must
   /// decompress for one page.
   static constexpr size_t ChunkBytes = 12 << 10;
-  /// A chunk that was closed early goes on in the next as long as it, and those
-  /// it goes on from, have few deltas: so many bytes, in so many pieces. An
-  /// image of the page is soon cheaper to read.
+  /// A chunk that was closed early is continued by the next one, without an
+  /// image of the page, as long as the chain stays below this many bytes and
+  /// pieces. Beyond that an image is cheaper to read.
   static constexpr size_t ChainBytes = 2 << 10;
   static constexpr uint32_t ChainLimit = 6;
   static constexpr uint64_t OpenBytesFloor = 32u << 20;
 
-  PageHistory(MemoryImage &Image, TraceWriter &Writer)
+  PageHistory(MemoryImage &Image, file::TraceWriter &Writer)
       : Image(Image), Writer(Writer) {}
 
   /// Appends a delta for each page that the block wrote, and counts them.
-  void endBlock(BlockNumber N, BlockHead &Head);
-  /// Open chunks use as much memory as they may.
+  void endBlock(BlockNumber N, pieces::BlockHead &Head);
+  /// Whether open chunks use as much memory as they may.
   bool wantsClose() const;
   /// Closes every chunk: all history so far is handed to the writer.
   void closeAll();
@@ -52,12 +53,12 @@ private:
   void close(Page &P);
 
   MemoryImage &Image;
-  TraceWriter &Writer;
+  file::TraceWriter &Writer;
   uint64_t OpenBytes = 0;
   std::vector<Record> Records;
   ByteWriter Summaries;
 };
 
-} // namespace chronicle
+} // namespace chronicle::indexer
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/SuperblockTable.h"
-#include "trace-format/ProgramFormat.h"
 #include "trace-format/Stream.h"
+#include "trace-format/pieces/ProgramFormat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::indexer {
 
 static constexpr Step Undefined(Step::Other);
 
@@ -18,8 +18,9 @@ SuperblockTable::SuperblockTable()
 Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
                               ArrayRef<uint8_t> Definition) {
   if (Id != Entries.size() || FirstExit != exitCount() + 1)
-    return createStringError("superblock %u is defined out of turn", Id);
-  Expected<SuperblockFacts> F = analyzeSuperblock(Definition);
+    return createStringError("superblock %u is defined out of order", Id);
+  Expected<bytecode::SuperblockFacts> F =
+      bytecode::analyzeSuperblock(Definition);
   if (!F)
     return F.takeError();
   Entry E;
@@ -30,7 +31,7 @@ Error SuperblockTable::define(uint32_t Id, uint32_t FirstExit,
   if (Ordinals > CH_MAX_ORDINAL || F->Header.Slots > CH_MAX_SLOTS)
     return createStringError("superblock %u is too large", Id);
   for (unsigned Ordinal = 1; Ordinal <= Ordinals; ++Ordinal) {
-    const StackPointerFact &Stack = F->StackAt[Ordinal];
+    const bytecode::StackPointerFact &Stack = F->StackAt[Ordinal];
     uint16_t Special = F->JumpAt[Ordinal] == CH_JUMP_CALL ? Call : 0;
     if (E.SlotBytes)
       Special |= HasSlots;
@@ -70,7 +71,7 @@ SuperblockTable::faultPoint(uint32_t Id, uint64_t Rip) const {
   uint64_t Address = P.Address;
   for (uint32_t N = 0; N < P.Instructions; ++N) {
     if (Address == Rip) {
-      const SlotFact *First = facts(Entries[Id]);
+      const bytecode::SlotFact *First = facts(Entries[Id]);
       uint32_t Count = 0;
       while (Count < P.Facts && First[Count].Instruction < N)
         ++Count;
@@ -85,9 +86,9 @@ std::vector<uint8_t> SuperblockTable::passed() const {
   std::vector<uint8_t> Result;
   Result.reserve(exitCount());
   for (const Exit &X : Exits)
-    Result.push_back(static_cast<uint8_t>(
-        std::min<uint32_t>(X.Instructions, StoredPrograms::ManyPassed)));
+    Result.push_back(static_cast<uint8_t>(std::min<uint32_t>(
+        X.Instructions, pieces::StoredPrograms::ManyPassed)));
   return Result;
 }
 
-} // namespace chronicle
+} // namespace chronicle::indexer

@@ -6,30 +6,29 @@
 #ifndef CHRONICLE_INDEXER_SUPERBLOCKTABLE_H
 #define CHRONICLE_INDEXER_SUPERBLOCKTABLE_H
 
-#include "trace-format/BytecodeReader.h"
+#include "trace-format/bytecode/SuperblockFacts.h"
 #include <optional>
 #include <vector>
 
-namespace chronicle {
+namespace chronicle::indexer {
 
-/// What the hot loop reads of an exit, in one word, so that those of a batch
-/// are summed up as they are: Instructions, by how much the stack pointer
-/// moves, and a 1. What else it says is above these, where nothing carries into
-/// them.
+/// What the hot loop reads about an exit, in one word, so that the words of a
+/// batch can be added up: the number of instructions, the move of the stack
+/// pointer, and a 1. Flags are above these, where no carry reaches them.
 class Step {
 public:
   enum Kind : uint64_t {
     Plain = 0,
-    /// All below: more than a sum of them says.
+    /// All kinds below have this bit: they need more than the sum.
     Special = uint64_t(1) << 63,
     /// The stack pointer rises, and may leave activations.
     Rises = Special,
     Calls = Special | uint64_t(1) << 62,
-    /// Has slots, sets the stack pointer, cannot be summed up, is not defined:
-    /// see SuperblockTable::Exit. Only counts.
+    /// Has slots, sets the stack pointer, does not fit into a Step, or is not
+    /// defined: see SuperblockTable::Exit. Its word only counts.
     Other = Special | uint64_t(1) << 61,
   };
-  /// So many can be summed up.
+  /// This many words can be added up without overflow.
   static constexpr size_t BatchSize = 1024;
 
   constexpr Step() = default;
@@ -43,7 +42,7 @@ public:
            Stack > -MaxStack && Stack < MaxStack;
   }
 
-  /// Of a sum, too.
+  /// These are also valid for a sum.
   uint32_t count() const { return Bits & ((1 << CountBits) - 1); }
   uint32_t instructions() const {
     return Bits >> CountBits & ((1 << InstructionBits) - 1);
@@ -57,7 +56,7 @@ public:
     return Sum;
   }
 
-  /// Only of one step.
+  /// These are valid only for a single step.
   unsigned isSpecial() const { return Bits >> 63; }
   bool is(Kind K) const { return (Bits & K) == K; }
 
@@ -71,7 +70,8 @@ private:
   uint64_t Bits = 0;
 };
 
-/// About 40 bytes a superblock, 22 an exit, 15 a slot and 1 an instruction.
+/// Takes about 40 bytes per superblock, 22 per exit, 15 per slot and 1 per
+/// instruction.
 class SuperblockTable {
 public:
   struct Entry {
@@ -79,11 +79,11 @@ public:
     uint32_t SlotBytes = 0; ///< of the store area, for every execution
     uint32_t FirstFact = 0;
   };
-  /// What Step::Other is to be handled by.
+  /// What is needed to handle Step::Other.
   struct Exit {
     uint16_t Instructions;
     uint16_t Special; ///< flags
-    int32_t Stack;    ///< what the stack pointer changes by; StackSet: a number
+    int32_t Stack;    ///< move of the stack pointer; StackSet: a number
   };
   enum : uint16_t {
     Call = 1,
@@ -101,19 +101,21 @@ public:
   const Entry &operator[](uint32_t Id) const {
     return Entries[Id < Entries.size() ? Id : 0];
   }
-  const SlotFact *facts(const Entry &E) const {
+  const bytecode::SlotFact *facts(const Entry &E) const {
     return Facts.data() + E.FirstFact;
   }
   /// The end of the facts of the superblock defined last.
-  const SlotFact *factsEnd() const { return Facts.data() + Facts.size(); }
+  const bytecode::SlotFact *factsEnd() const {
+    return Facts.data() + Facts.size();
+  }
   uint32_t count() const { return Entries.size() - 1; }
   uint32_t exitCount() const { return Owners.size(); }
-  /// Some do not log their stores (CH_DEF_MARKS_STORES).
+  /// Whether some superblocks do not log their stores (CH_DEF_MARKS_STORES).
   bool someMarkStores() const { return SomeMarkStores; }
   uint32_t ownerOf(uint32_t Exit) const { return Owners[Exit]; }
   /// By exit.
   llvm::ArrayRef<uint32_t> owners() const { return Owners; }
-  const StackPointerFact &setStack(const Exit &X) const {
+  const bytecode::StackPointerFact &setStack(const Exit &X) const {
     return SetStacks[X.Stack];
   }
   /// By exit: how many instructions it passes, as the programs piece has it.
@@ -122,13 +124,13 @@ public:
   uint32_t factsAt(uint32_t Exit) const { return FactsAt[Exit]; }
 
   const Exit &exit(uint32_t Exit) const { return Exits[Exit]; }
-  /// The superblock that a run word is of; 0: none.
+  /// The superblock of a run word; 0: none.
   uint32_t superblockOf(uint32_t Word) const {
     return Word - 1 < exitCount() ? Owners[Word - 1] : 0;
   }
 
-  /// By run word, below stepEnd(), which is a power of two: several can be held
-  /// against it at once. What is not defined is Other.
+  /// By run word, below stepEnd(), which is a power of two, so that several
+  /// words can be compared with it at once. Undefined words are Other.
   const Step *steps() const { return Steps.data(); }
   uint32_t stepEnd() const { return uint32_t(Steps.size()); }
 
@@ -141,7 +143,7 @@ public:
   std::optional<FaultPoint> faultPoint(uint32_t Id, uint64_t Rip) const;
 
 private:
-  /// Only a fault asks for these.
+  /// Only faults need these.
   struct Place {
     uint64_t Address = 0;
     uint32_t FirstLength = 0;
@@ -153,13 +155,13 @@ private:
   std::vector<Exit> Exits;       ///< by exit
   std::vector<uint32_t> Owners;  ///< by exit
   std::vector<uint16_t> FactsAt; ///< by exit
-  std::vector<StackPointerFact> SetStacks;
-  std::vector<SlotFact> Facts;
+  std::vector<bytecode::StackPointerFact> SetStacks;
+  std::vector<bytecode::SlotFact> Facts;
   std::vector<Place> Places;
   std::vector<uint8_t> Lengths; ///< of instructions
   bool SomeMarkStores = false;
 };
 
-} // namespace chronicle
+} // namespace chronicle::indexer
 
 #endif

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// What `plugin load liblldbChronicle.so` calls.
+/// The function that `plugin load liblldbChronicle.so` calls.
 
-#include "lldb-plugin/Commands.h"
-#include "lldb-plugin/LldbInternals.h"
-#include "llvm/Config/llvm-config.h"
+#include "lldb-plugin/commands/Commands.h"
+#include "lldb-plugin/lldb/LldbInternals.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace lldb {
 bool PluginInitialize(SBDebugger Debugger);
 }
 
+/// \return false if the plugin refuses this LLDB.
 __attribute__((visibility("default"))) bool
 lldb::PluginInitialize(lldb::SBDebugger Debugger) {
+  std::string Refusal = chronicle::internals::unsupportedVersion();
+  if (!Refusal.empty()) {
+    llvm::errs() << "chronicle: " << Refusal << '\n';
+    return false;
+  }
   SBCommandInterpreter Interpreter = Debugger.GetCommandInterpreter();
   if (Interpreter.UserCommandExists("chronicle"))
     return true;
-  if (!chronicle::addCommands(Interpreter))
+  if (!chronicle::commands::addCommands(Interpreter))
     return false;
   if (!chronicle::internals::addProcessTraceLoad(Interpreter))
-    llvm::errs() << "chronicle: built for LLDB " LLVM_VERSION_STRING
-                    ", this is "
-                 << SBDebugger::GetVersionString()
-                 << ": use 'chronicle load' instead of 'process trace load'\n";
+    llvm::errs() << "chronicle: this LLDB has no 'process trace' command: use "
+                    "'chronicle load' instead of 'process trace load'\n";
   return true;
 }

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/ThreadLocals.h"
-#include "query/Values.h"
+#include "query/search/WriteSearch.h"
+#include "query/state/Moment.h"
 #include "trace-format/GuestState.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 using namespace llvm::object;
 
-namespace chronicle {
+namespace chronicle::query {
 
 namespace {
 
-/// A word of a library that the dynamic linker fills in.
+/// A word in a library's memory that the dynamic linker fills in.
 struct Slot {
   enum Meaning { Offset, Module } Holds;
   uint64_t Address;
-  uint64_t Variable; ///< Offset is that of this place in the module's block
-  StringRef Name;    ///< of a symbol that another module's may replace
+  uint64_t Variable; ///< if it holds an offset: of this place in the block
+  StringRef Name;    ///< if another module's symbol may replace this one
 };
 
-/// How code of a module finds its thread-local variables.
+/// How the code of a module finds its thread-local variables.
 struct Storage {
-  bool Found = false; ///< the module has a segment of them
+  bool Found = false; ///< the module has such a segment
   bool Executable = false;
   uint64_t Address = 0, Size = 0, Alignment = 1; ///< of the segment
   std::vector<Slot> Slots;
@@ -67,7 +69,7 @@ static Error addSlots(const ELF64LEFile &Elf, Storage &S) {
       S.Slots.push_back(New);
     }
   }
-  // Those that nothing can replace first.
+  // Slots of symbols that nothing can replace come first.
   llvm::stable_sort(S.Slots, [](const Slot &A, const Slot &B) {
     return A.Name.empty() > B.Name.empty();
   });
@@ -99,74 +101,76 @@ static Expected<Storage> storageOf(const ELF64LEFile &Elf) {
   return S;
 }
 
-static Expected<uint64_t> wordAt(const Trace &T, uint64_t Address,
-                                 Timestamp At) {
-  Expected<MemoryContents> M = T.memory(Address, 8, At);
+Expected<uint64_t> ThreadLocals::wordAt(uint64_t Address) {
+  Expected<answers::MemoryContents> M =
+      state::Moment(States, T).memory(Address, 8);
   if (!M)
     return M.takeError();
   if (M->Mapped.empty())
     return createStringError(formatv("nothing is mapped at {0:x}", Address));
-  return loadValue<uint64_t>(M->Bytes.data());
+  return support::endian::read64le(M->Bytes.data());
 }
 
-/// The block of a module in a thread, by the table that the thread control
-/// block has in its second word: 16 bytes a module, the first of them the
-/// table's own, its length before it.
-static Expected<uint64_t> blockInTable(const Trace &T, const ModuleLoad &Load,
-                                       uint64_t Number, uint64_t FsBase,
-                                       Timestamp At, StringRef None) {
-  if (none_of(T.symbols().modules(), [&](const ModuleLoad &L) {
-        return L.isThere(At) &&
+/// The block of a module in a thread, from the table that the second word of
+/// the thread control block points to. The table has 16 bytes per module, the
+/// first entry is the table's own, and its length is before it.
+Expected<uint64_t> ThreadLocals::blockInTable(const state::ModuleLoad &Load,
+                                              uint64_t Index, uint64_t FsBase,
+                                              StringRef None) {
+  if (none_of(Symbols.modules(), [&](const state::ModuleLoad &L) {
+        return L.isThere(T) &&
                StringRef(L.Info.Path).ends_with("/ld-linux-x86-64.so.2");
       }))
-    return createStringError("its library's code asks the C library, and only "
-                             "glibc's answer is known");
-  Expected<uint64_t> Table = wordAt(T, FsBase + 8, At);
+    return createStringError("its library's code asks the C library, which is "
+                             "not glibc");
+  Expected<uint64_t> Table = wordAt(FsBase + 8);
   if (!Table)
     return Table.takeError();
-  Expected<uint64_t> Length = wordAt(T, *Table - 16, At);
+  Expected<uint64_t> Length = wordAt(*Table - 16);
   if (!Length)
     return Length.takeError();
-  if (Number > *Length)
+  if (Index > *Length)
     return createStringError(None);
-  const uint64_t Place = *Table + 16 * Number;
-  Expected<uint64_t> Block = wordAt(T, Place, At);
+  const uint64_t Place = *Table + 16 * Index;
+  Expected<uint64_t> Block = wordAt(Place);
   if (!Block)
     return Block.takeError();
   constexpr uint64_t Unallocated = ~uint64_t(0);
   if (*Block == 0 || *Block == Unallocated)
     return createStringError(None);
-  // A library that was unloaded may have had the same number.
+  // A library that was unloaded may have had the same index.
   bool Written = false;
-  if (Error E = T.writes({Place, Place + 7}, {Load.Loaded, At},
-                         /*Backward=*/true, [&](const Write &) {
-                           Written = true;
-                           return false;
-                         }))
+  if (Error E = search::findWrites(
+          States, {Place, Place + 7}, {Load.Loaded, T}, /*Backward=*/true,
+          [&](const answers::Write &) {
+            Written = true;
+            return false;
+          },
+          /*Cancel=*/nullptr))
     return E;
   if (!Written)
     return createStringError(None);
   return *Block;
 }
 
-Expected<uint64_t> threadLocalAddress(const Trace &T, const SymbolAt &Variable,
-                                      uint32_t Thread, Timestamp At) {
-  const ModuleLoad &Load = *Variable.Module;
+Expected<uint64_t> ThreadLocals::address(const symbols::SymbolAt &Variable,
+                                         uint32_t Thread) {
+  const state::ModuleLoad &Load = *Variable.Module;
   const std::string None =
-      formatv("thread {0} has no '{1}' yet at {2}", Thread, Variable.Name, At);
+      formatv("thread {0} has no '{1}' yet at {2}", Thread, Variable.Name, T);
   auto CannotTell = [&](const Twine &Why) {
-    return createStringError("where thread " + Twine(Thread) + "'s '" +
-                             Variable.Name + "' is cannot be told: " + Why);
+    return createStringError("cannot find '" + Variable.Name + "' of thread " +
+                             Twine(Thread) + ": " + Why);
   };
-  const SymbolFile *File = T.symbols().fileOf(Load);
+  const symbols::SymbolFile *File = Symbols.fileOf(Load);
   if (!File || !File->binary())
     return CannotTell(Load.Info.Path + " cannot be read");
   Expected<Storage> S = storageOf(File->binary()->getELFFile());
   if (!S)
     return CannotTell(toString(S.takeError()));
   if (!S->Found)
-    return CannotTell(Load.Info.Path + " has no such segment");
-  Expected<Registers> R = T.registers(Thread, At);
+    return CannotTell(Load.Info.Path + " has no thread-local storage");
+  Expected<answers::Registers> R = state::Moment(States, T).registers(Thread);
   if (!R)
     return R.takeError();
   const uint64_t FsBase = R->word(CH_OFFSET_FS_CONST);
@@ -180,26 +184,26 @@ Expected<uint64_t> threadLocalAddress(const Trace &T, const SymbolAt &Variable,
   }
 
   for (const Slot &Slot : S->Slots) {
-    if (!Slot.Name.empty() &&
-        count_if(T.symbols().globals(Slot.Name),
-                 [&](const SymbolAt &Other) {
-                   return Other.ThreadLocal && Other.Module->isThere(At);
-                 }) != 1)
+    if (!Slot.Name.empty() && count_if(Symbols.globals(Slot.Name),
+                                       [&](const symbols::SymbolAt &Other) {
+                                         return Other.ThreadLocal &&
+                                                Other.Module->isThere(T);
+                                       }) != 1)
       continue;
-    Expected<uint64_t> Word = wordAt(T, Load.Bias + Slot.Address, At);
+    Expected<uint64_t> Word = wordAt(Load.Bias + Slot.Address);
     if (!Word)
       return Word.takeError();
     if (*Word == 0)
       return createStringError(None);
     if (Slot.Holds == Slot::Offset)
       return FsBase + *Word - Slot.Variable + Variable.Address;
-    Expected<uint64_t> Block = blockInTable(T, Load, *Word, FsBase, At, None);
+    Expected<uint64_t> Block = blockInTable(Load, *Word, FsBase, None);
     if (!Block)
       return Block.takeError();
     return *Block + Variable.Address;
   }
   return CannotTell("no code of " + Load.Info.Path +
-                    " looks for it in a way that is known");
+                    " accesses it in a known way");
 }
 
-} // namespace chronicle
+} // namespace chronicle::query

@@ -6,21 +6,41 @@
 #ifndef CHRONICLE_QUERY_THREADLOCALS_H
 #define CHRONICLE_QUERY_THREADLOCALS_H
 
-#include "query/Symbols.h"
+#include "query/state/StateCache.h"
+#include "query/symbols/Symbols.h"
 
-namespace chronicle {
+namespace chronicle::query {
 
-/// The address of a thread-local variable in a thread at a moment. Of the
-/// executable's from the thread's fs base, as its code finds them; of a
-/// library's from what the dynamic linker told the library's code, read from
-/// the recorded memory: an offset from the fs base, or a number in the thread's
-/// table of blocks (as glibc has it). An error where that says nothing certain:
-/// then the thread has none yet, or nobody can tell. Costs the registers and a
-/// few words of memory at that moment.
-llvm::Expected<uint64_t> threadLocalAddress(const Trace &T,
-                                            const SymbolAt &Variable,
-                                            uint32_t Thread, Timestamp At);
+/// Finds thread-local variables at a moment. An address costs the registers of
+/// the thread and a few words of memory at that moment.
+///
+/// A variable of the executable is found from the thread's fs base, as the code
+/// of the executable finds it. A variable of a library is found from what the
+/// dynamic linker stored for the library's code, which is read from recorded
+/// memory: an offset from the fs base, or an index in the thread's table of
+/// blocks (as glibc has it).
+class ThreadLocals {
+public:
+  ThreadLocals(state::StateCache &States, const symbols::Symbols &Symbols,
+               Timestamp T)
+      : States(States), Symbols(Symbols), T(T) {}
 
-} // namespace chronicle
+  /// Fails if the thread does not have the variable yet, or if recorded memory
+  /// does not say for certain where it is.
+  llvm::Expected<uint64_t> address(const symbols::SymbolAt &Variable,
+                                   uint32_t Thread);
+
+private:
+  llvm::Expected<uint64_t> wordAt(uint64_t Address);
+  llvm::Expected<uint64_t> blockInTable(const state::ModuleLoad &Load,
+                                        uint64_t Index, uint64_t FsBase,
+                                        llvm::StringRef None);
+
+  state::StateCache &States;
+  const symbols::Symbols &Symbols;
+  const Timestamp T;
+};
+
+} // namespace chronicle::query
 
 #endif

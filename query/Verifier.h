@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// The proof that a trace is exact: replays every block and compares where it
+/// Proves that a trace is exact: replays every block and compares where it
 /// arrives with what was recorded.
 
 #ifndef CHRONICLE_QUERY_VERIFIER_H
 #define CHRONICLE_QUERY_VERIFIER_H
 
-#include "query/BlockReplayer.h"
+#include "query/replay/Mismatch.h"
+#include "trace-format/file/TraceReader.h"
+#include <functional>
 #include <map>
 
-namespace chronicle {
+namespace chronicle::query {
 
 struct VerifyOptions {
-  unsigned Threads = 0;        ///< 0: one a processor
+  unsigned Threads = 0;        ///< 0: one per processor
   uint64_t MaxMismatches = 20; ///< how many are kept in the report
-  /// Pages and page chunks that all threads together may keep; beyond it they
-  /// are given up after the block and read again when they are needed.
+  /// How many bytes of pages and page chunks all threads together may keep.
+  /// When there are more, they are dropped after the block and read again as
+  /// needed.
   uint64_t MemoryBytes = uint64_t(1) << 30;
-  /// One block in InterpretedShare is interpreted as questions are; in the
-  /// others, what runs often runs as native code. False interprets all.
+  /// Runs hot superblocks as native code, except in one block of
+  /// InterpretedShare, which is interpreted throughout. False interprets all.
   bool Native = true;
   static constexpr unsigned InterpretedShare = 8;
-  /// Called now and then, from any thread, with what is done.
+  /// Called after each block, from any thread, with what is done so far.
   std::function<void(uint64_t Blocks, uint64_t Instructions)> Progress;
 };
 
@@ -36,10 +39,11 @@ struct VerifyReport {
   std::map<uint32_t, uint64_t> OpaqueByReason;
   /// Frames that were read but never written; they read as zero.
   uint64_t AbsentFrames = 0;
-  /// How often the pages kept became too many.
+  /// How often pages were dropped because they were too many.
   uint64_t MemoryResets = 0;
   uint64_t MismatchCount = 0;
-  std::vector<Mismatch> Mismatches; ///< in order of time, cut to the limit
+  std::vector<replay::Mismatch>
+      Mismatches; ///< in order of time, cut to the limit
   /// Why the trace is not whole, or empty.
   std::string Incomplete;
   bool clean() const { return MismatchCount == 0 && Incomplete.empty(); }
@@ -48,17 +52,18 @@ struct VerifyReport {
 /// Compares, for every block: each exit taken and each instruction pointer; the
 /// registers of every thread where it stops with its next snapshot (all fields
 /// of GuestState.h but EMNOTE, CMSTART, CMLEN and NRADDR); every granule
-/// written with the page chunks' bytes, in both directions; how many
-/// instructions ran and opaque bytes were used. Of a last block whose stores
-/// the recorder did not live to tell, there is no memory to compare. Uses all
-/// processors; memory: as VerifyOptions says, what one block needs at least,
-/// and the program's decoded superblocks once.
+/// written with the bytes of the page chunks, in both directions; how many
+/// instructions ran and how many opaque bytes were used. If the recorder was
+/// killed before it could log the stores of the last block, there is no memory
+/// to compare there. Uses all processors. Takes the memory that VerifyOptions
+/// allows, but at least what one block needs, and the decoded superblocks of
+/// the program once.
 ///
-/// Native code and interpreter must come to the same end, or one of them does
-/// not match what was recorded; so a share of the blocks is for each.
-VerifyReport verifyTrace(const TraceReader &Trace,
+/// The interpreter and native code each replay a share of the blocks, so a
+/// fault in either of them shows as a mismatch.
+VerifyReport verifyTrace(const file::TraceReader &Trace,
                          const VerifyOptions &Options);
 
-} // namespace chronicle
+} // namespace chronicle::query
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How the sessions under test/ are run: see CONTRIBUTING.md for what each does."""
+"""Configures lit for the tests under test/. CONTRIBUTING.md lists the substitutions."""
 import os
 import shutil
 import subprocess
@@ -20,13 +20,14 @@ library = os.path.join(config.test_source_root, "lib")
 config.environment["PATH"] = os.pathsep.join(
     [bin_dir, config.llvm_tools_dir, config.environment["PATH"]]
 )
-# What a recorded program prints must not depend on who runs the tests.
+# What a recorded program prints must not depend on the user's environment.
 for name in ("LANGUAGE", "LC_ALL", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONSTARTUP"):
     config.environment.pop(name, None)
 config.environment["LANG"] = "C.UTF-8"
 config.environment["HOME"] = config.test_exec_root
-
-chronicle = os.path.join(bin_dir, "chronicle")
+# Scripts that are parts of tests import from test/lib.
+config.environment["PYTHONPATH"] = library
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 def script(name):
@@ -38,16 +39,19 @@ def compiler_proper(driver, name):
     return subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
-# %record runs a program natively and recorded, compares all that can be seen of
-# it, verifies the trace and prints what the trace says; the trace is %t.db.
+# %record runs a program natively and recorded, compares all that can be observed of
+# both runs, verifies the trace %t.db and prints what it says.
+# %split puts the parts of a test into %parts.
 config.substitutions += [
-    ("%record", "%s --chronicle %s --trace %%t.db" % (script("record.py"), chronicle)),
+    ("%split", script("split.py") + " %s %t.parts"),
+    ("%parts", "%t.parts"),
+    ("%record", script("record.py") + " --trace %t.db"),
     ("%status", script("status.py")),
     ("%damage", script("damage.py")),
-    ("%interrupt", "%s --chronicle %s" % (script("interrupt.py"), chronicle)),
+    ("%interrupt", script("interrupt.py") + " --trace %t.db"),
     ("%utils", os.path.join(config.source_dir, "utils")),
     ("%programs", os.path.join(config.test_exec_root, "programs")),
-    ("%check-calls", os.path.join(config.test_exec_root, "check", "check-calls")),
+    ("%check-", os.path.join(config.test_exec_root, "check", "check-")),
     ("%python", sys.executable),
     ("%cmake", config.cmake),
     ("%build", config.build_dir),
@@ -59,7 +63,7 @@ config.substitutions += [
 
 
 def can_mount():
-    """Whether a small tmpfs can be mounted in a namespace of its own."""
+    """Whether a small tmpfs can be mounted in a new namespace."""
     if not shutil.which("unshare"):
         return False
     with tempfile.TemporaryDirectory() as place:

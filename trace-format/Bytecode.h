@@ -37,9 +37,10 @@ enum ch_type {
 };
 
 #define CH_DEF_LOGS_LOADS 1   /* every load has a slot */
-#define CH_DEF_MARKS_STORES 2 /* stores have none: CH_EV_STORED tells them */
+#define CH_DEF_MARKS_STORES 2 /* stores have none: see CH_EV_STORED */
 
-/* "defines" means: makes the next temp, of the type named. ty: one byte. */
+/* "Defines ty" means: makes the next temp, of type ty. ty is one byte. The
+   shapes are in bytecode/Statements.def too, from which readers are made. */
 enum ch_opcode {
   /* length:v. The next instruction; the first is at the definition's address,
      each other where the one before ends. */
@@ -80,16 +81,16 @@ enum ch_opcode {
      the address, then value slots. */
   CH_OP_OPAQUE_MEMORY = 15,
   /* guard:atom target:atom jump:byte base:v delta:zigzag-v. If taken, the stack
-     pointer is base + delta; base 0 is what it was at entry, base n the value of
-     the n-th CH_OP_STACK_POINTER. */
+     pointer is base + delta; base 0 is what it was at entry, base n the value
+     of the n-th CH_OP_STACK_POINTER. */
   CH_OP_EXIT = 16,
   /* target:atom jump:byte base:v delta:zigzag-v. The last statement. */
   CH_OP_NEXT = 17,
   /* ty atom. Defines ty. */
   CH_OP_COPY = 18,
   /* origin:byte(ch_stack_origin). The stack pointer was just set to something
-     other than itself plus a constant: a value slot of 8 bytes holds it. Says
-     nothing new to replay; the indexer follows calls by it. */
+     other than itself plus a constant: a value slot of 8 bytes holds it. The
+     indexer follows calls by it; replay does not need it. */
   CH_OP_STACK_POINTER = 19,
   /* CH_OP_FIRST + n, atom * arity: operation n of ReplayOps.def. Defines its
      result type. */
@@ -117,8 +118,9 @@ enum ch_jump {
 
 /* Where a new stack pointer came from. */
 enum ch_stack_origin {
-  CH_STACK_ELSEWHERE = 0, /* a register or memory: leave, longjmp, swapcontext */
-  CH_STACK_ITSELF = 1,    /* computed from the old one: alloca, alignment */
+  CH_STACK_ELSEWHERE =
+      0,               /* a register or memory: leave, longjmp, swapcontext */
+  CH_STACK_ITSELF = 1, /* computed from the old one: alloca, alignment */
 };
 
 /* Reasons of opaque values. Below CH_REASON_FIRST_OP fixed; above, the VEX

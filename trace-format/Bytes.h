@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Appending and taking apart bytes: the v, z and uN of docs/format.md. The
-/// LEB128 functions of LLVM work on streams or unbounded pointers; these append
-/// to a buffer in the indexer's hot loop, and never read past an end.
+/// Writes and reads bytes: the v, z and uN of docs/format.md. The LEB128
+/// functions of LLVM work on streams or unbounded pointers; these append to a
+/// buffer in the indexer's hot loop, and never read past an end.
 
 #ifndef CHRONICLE_TRACE_FORMAT_BYTES_H
 #define CHRONICLE_TRACE_FORMAT_BYTES_H
@@ -12,9 +12,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Endian.h"
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 namespace chronicle {
 
@@ -25,15 +23,7 @@ inline int64_t unzigzag(uint64_t N) {
   return int64_t(N >> 1) ^ -int64_t(N & 1);
 }
 
-/// A record at the beginning of some bytes; what they do not have of it is
-/// zero.
-template <typename T> T fixedPart(llvm::ArrayRef<uint8_t> Bytes) {
-  T Value = {};
-  std::memcpy(&Value, Bytes.data(), std::min(Bytes.size(), sizeof(T)));
-  return Value;
-}
-
-/// What a v takes at most.
+/// The most bytes that a v takes.
 constexpr size_t MaxNumberBytes = 10;
 
 /// Writes a v and returns where it ends.
@@ -62,14 +52,14 @@ public:
   }
   void bytes(llvm::ArrayRef<uint8_t> B) { Data.append(B.begin(), B.end()); }
   void bytes(llvm::StringRef S) { bytes(S.data(), S.size()); }
-  /// Room for Size bytes more, to be filled by the caller.
+  /// Adds Size bytes, which the caller must fill.
   uint8_t *grow(size_t Size) {
     size_t Old = Data.size();
     Data.resize_for_overwrite(Old + Size);
     return Data.data() + Old;
   }
 
-  /// Bytes that are there already, to be changed.
+  /// Bytes that were written before, for the caller to change.
   uint8_t *at(size_t Offset) { return Data.data() + Offset; }
   void truncate(size_t Size) { Data.truncate(Size); }
 
@@ -121,7 +111,7 @@ public:
     return 0;
   }
   int64_t z() { return unzigzag(v()); }
-  /// Past Count numbers, whatever they are: each ends in a byte below 0x80.
+  /// Skips Count numbers: each ends in a byte below 0x80.
   void skipNumbers(uint64_t Count) {
     for (; Count; --Count) {
       while (P != End && *P >= 0x80)

@@ -61,10 +61,23 @@ constexpr unsigned GranuleSize = 8;
 constexpr unsigned GranulesPerPage = PageSize / GranuleSize;
 constexpr unsigned GranuleWords = GranulesPerPage / 64;
 
-/// Frames of shared objects: SharedFrames + (object << SharedObjectShift) +
-/// page.
+/// Frames of private memory are numbered like its pages. Those of shared
+/// objects begin here; each object has 2 to the power of SharedObjectShift.
 constexpr uint64_t SharedFrames = uint64_t(1) << 62;
 constexpr unsigned SharedObjectShift = 36;
+
+/// The frame that holds byte Offset of a shared object.
+constexpr uint64_t sharedFrame(uint32_t Object, uint64_t Offset) {
+  return SharedFrames + (uint64_t(Object) << SharedObjectShift) +
+         Offset / PageSize;
+}
+/// The object of a frame that is not below SharedFrames, and the page in it.
+constexpr uint64_t sharedObjectOf(uint64_t Frame) {
+  return (Frame - SharedFrames) >> SharedObjectShift;
+}
+constexpr uint64_t sharedPageOf(uint64_t Frame) {
+  return (Frame - SharedFrames) & ((uint64_t(1) << SharedObjectShift) - 1);
+}
 
 /// Tags of the entries of a definitions piece.
 enum : uint8_t { DefinitionTag = 1, ReasonNameTag = 2, SuccessorTag = 3 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Taking bytes out of a granule and putting them back, by a mask with a bit a
-/// byte. A shuffle each, without a branch: a page that is read goes through
-/// thousands of these, and so does every block that is written.
+/// Takes bytes out of a granule and puts them back, by a mask with one bit per
+/// byte. Each is one shuffle without a branch, because reading a page does this
+/// thousands of times, and so does writing a block.
 
 #ifndef CHRONICLE_TRACE_FORMAT_GRANULEBYTES_H
 #define CHRONICLE_TRACE_FORMAT_GRANULEBYTES_H
@@ -15,7 +15,8 @@
 
 namespace chronicle {
 
-/// For each mask: which byte goes where. The top bit of a byte says none.
+/// For each mask: which byte goes where. A byte with its top bit set goes
+/// nowhere.
 struct GranuleShuffles {
   using Shuffle = std::array<uint8_t, GranuleSize>;
   std::array<Shuffle, 256> Gather; ///< chosen bytes to the front
@@ -37,7 +38,7 @@ inline constexpr GranuleShuffles Shuffles = [] {
   return S;
 }();
 
-/// Writes all 8 bytes at Out: first those that the mask has.
+/// Writes all 8 bytes at Out, first those that the mask has.
 inline void gatherBytes(const uint8_t *Granule, uint8_t Mask, uint8_t *Out) {
   __m128i From = _mm_loadl_epi64(reinterpret_cast<const __m128i *>(Granule));
   __m128i How = _mm_loadl_epi64(

@@ -62,14 +62,14 @@ struct ch_ring_header {
 CH_STATIC_ASSERT(sizeof(struct ch_ring_header) == 192, "docs/format.md");
 
 #define CH_REQUEST_LOG_LOADS 1 /* an unreported write was found */
-#define CH_REQUEST_STOP 2 /* record no more; the program goes on */
+#define CH_REQUEST_STOP 2      /* record no more; the program goes on */
 
 struct ch_chunk_header {
-  ch_u32 number; /* 1 + chunk number, written when the recorder opens it */
-  ch_u32 flags;  /* CH_CHUNK_*, valid once published */
-  ch_u32 run_words;   /* words used in the run area */
-  ch_u32 event_used;  /* bytes used in the event area */
-  ch_u64 store_used;  /* bytes used in the store area */
+  ch_u32 number;     /* 1 + chunk number, written when the recorder opens it */
+  ch_u32 flags;      /* CH_CHUNK_*, valid once published */
+  ch_u32 run_words;  /* words used in the run area */
+  ch_u32 event_used; /* bytes used in the event area */
+  ch_u64 store_used; /* bytes used in the store area */
   ch_u64 reserved[5];
 };
 CH_STATIC_ASSERT(sizeof(struct ch_chunk_header) == 64, "docs/format.md");
@@ -79,31 +79,31 @@ CH_STATIC_ASSERT(sizeof(struct ch_chunk_header) == 64, "docs/format.md");
 
 /* ---- the run area: which superblock, and how far it got ---- */
 
-/* One word an execution: the number of the exit it left by. Exits are numbered
-   from 1, superblock by superblock in the order of definition: the side exits in
-   program order, then the final one. The recorder keeps the word ahead: at entry
-   it is the superblock's first exit, and passing an exit makes it the next, so
-   nothing is left to do when one is taken. A word is never 0: after a death
-   without warning the run ends at the first 0. */
+/* One word per execution: the number of the exit that it left by. Exits are
+   numbered from 1, superblock by superblock in the order of definition: the
+   side exits in program order, then the final one. The recorder writes the word
+   ahead: at entry it is the superblock's first exit, and passing an exit makes
+   it the next, so that nothing is left to do when an exit is taken. A word is
+   never 0: if the recorder dies, the run ends at the first 0. */
 #define CH_RUN_EVENT 0xffffffffu /* take the next event record */
-/* Added to the number of any exit of a superblock: left by a fault in the
-   middle; the next run word is an event and that event is CH_EV_FAULT. */
+/* Added to the number of any exit of a superblock: the superblock was left by a
+   fault in the middle. The next run word is an event, a CH_EV_FAULT. */
 #define CH_RUN_FAULT 0x80000000u
 #define CH_MAX_EXIT 0x7ffffffeu
-/* Exits of one superblock. */
+/* The most exits that one superblock may have. */
 #define CH_MAX_ORDINAL 254u
 
 /* ---- the store area: slots of 16 bytes ---- */
 
 /* A superblock's slots are allocated together when it is entered, in program
-   order, so those after the exit it took hold garbage. What each slot is, is
+   order, so those after the exit it took hold garbage. What each slot holds is
    static (Bytecode.h):
      store, n <= 8 bytes   {address, value}
      store, n > 8          {address, value[0..8)}, {value[8..24)} ...
      load (when logged)    as a store
      opaque, n <= 16       {value}            n > 16: two slots
-     opaque register bytes as an opaque of that size, 16 bytes a slot
-     opaque memory         {address, 0}, then the bytes, 16 a slot
+     opaque register bytes as an opaque of that size, 16 bytes per slot
+     opaque memory         {address, 0}, then the bytes, 16 per slot
      stack pointer         {value}
    Bytes beyond n are garbage. A guarded store that did not happen, a failed
    compare-and-swap and a guarded helper that was not called have the address
@@ -111,13 +111,13 @@ CH_STATIC_ASSERT(sizeof(struct ch_chunk_header) == 64, "docs/format.md");
 #define CH_SLOT_SIZE 16
 #define CH_NO_ADDRESS 0xffffffffffffffffull
 /* Slots of a memory access of n bytes: address and value. */
-#define CH_ACCESS_SLOTS(n) ((n) <= 8 ? 1 : 1 + ((n)-8 + 15) / 16)
+#define CH_ACCESS_SLOTS(n) ((n) <= 8 ? 1 : 1 + ((n) - 8 + 15) / 16)
 /* Slots of n bytes alone. */
 #define CH_VALUE_SLOTS(n) (((n) + 15) / 16)
 /* A superblock may use at most this many slots. */
 #define CH_MAX_SLOTS 4096
-/* Bytes of the store area an instruction may use on average; what needs more
-   counts as more instructions against the block's budget. */
+/* Bytes of the store area that an instruction may use on average. A superblock
+   that needs more counts as more instructions against the block's budget. */
 #define CH_STORE_BYTES_PER_INSTRUCTION 32
 
 /* ---- the event area ---- */
@@ -136,16 +136,16 @@ struct ch_event_header {
 #define CH_MEMORY_RECORD_BYTES 65536
 
 enum ch_event_kind {
-  CH_EV_DEFINE = 1,    /* ch_ev_define, bytecode */
-  CH_EV_OP_NAME = 2,   /* ch_ev_op_name, name: names an opaque reason */
-  CH_EV_SNAPSHOT = 3,  /* ch_ev_snapshot, guest state */
-  CH_EV_RESUME = 4,    /* ch_ev_thread: this thread runs from here */
-  CH_EV_REGISTERS = 5, /* ch_ev_registers, {offset, value} * count */
-  CH_EV_FAULT = 6,     /* ch_ev_fault */
-  CH_EV_MEMORY = 7,    /* ch_ev_memory, bytes (none with CH_MEM_ZERO) */
-  CH_EV_MAP = 8,       /* ch_ev_map, file name */
-  CH_EV_UNMAP = 9,     /* ch_ev_range */
-  CH_EV_PROTECT = 10,  /* ch_ev_range */
+  CH_EV_DEFINE = 1,         /* ch_ev_define, bytecode */
+  CH_EV_OP_NAME = 2,        /* ch_ev_op_name, name: names an opaque reason */
+  CH_EV_SNAPSHOT = 3,       /* ch_ev_snapshot, guest state */
+  CH_EV_RESUME = 4,         /* ch_ev_thread: this thread runs from here */
+  CH_EV_REGISTERS = 5,      /* ch_ev_registers, {offset, value} * count */
+  CH_EV_FAULT = 6,          /* ch_ev_fault */
+  CH_EV_MEMORY = 7,         /* ch_ev_memory, bytes (none with CH_MEM_ZERO) */
+  CH_EV_MAP = 8,            /* ch_ev_map, file name */
+  CH_EV_UNMAP = 9,          /* ch_ev_range */
+  CH_EV_PROTECT = 10,       /* ch_ev_range */
   CH_EV_SYSCALL_ENTER = 11, /* ch_ev_syscall_enter */
   CH_EV_SYSCALL_EXIT = 12,  /* ch_ev_syscall_exit */
   CH_EV_SIGNAL = 13,        /* ch_ev_signal */
@@ -154,11 +154,13 @@ enum ch_event_kind {
   CH_EV_THREAD_EXIT = 16,   /* ch_ev_thread */
   CH_EV_OUTPUT = 17,        /* ch_ev_output, bytes */
   CH_EV_AUDIT = 18,         /* ch_ev_range, bytes: never in the database */
-  CH_EV_OUTSIDE_WRITE = 19, /* ch_ev_outside_write, bytes: made by the indexer */
-  CH_EV_LOG_LOADS = 20,     /* ch_ev_log_loads: load logging is on from here */
-  CH_EV_END = 21,           /* ch_ev_end */
-  /* ch_ev_stored, pages. In the database without pages, if at all: what the
-     stores of this block changed was never told, and only replay knows. */
+  CH_EV_OUTSIDE_WRITE =
+      19,               /* ch_ev_outside_write, bytes: made by the indexer */
+  CH_EV_LOG_LOADS = 20, /* ch_ev_log_loads: load logging is on from here */
+  CH_EV_END = 21,       /* ch_ev_end */
+  /* ch_ev_stored, pages. The database has it only without pages: then the
+     recorder never sent what the stores of this block changed, and only replay
+     can compute it. */
   CH_EV_STORED = 22,
 };
 
@@ -221,15 +223,16 @@ struct ch_ev_memory {
 #define CH_PROT_WRITE 2
 #define CH_PROT_EXEC 4
 
-#define CH_MAP_FILE 1    /* name, device, inode and offset are meaningful */
-#define CH_MAP_SHARED 2  /* object and offset are: one image however often mapped */
-#define CH_MAP_STACK 4   /* the main thread's stack */
-#define CH_MAP_HEAP 8    /* the brk area */
+#define CH_MAP_FILE 1 /* name, device, inode and offset are meaningful */
+#define CH_MAP_SHARED                                                          \
+  2 /* object and offset are: one image however often mapped */
+#define CH_MAP_STACK 4    /* the main thread's stack */
+#define CH_MAP_HEAP 8     /* the brk area */
 #define CH_MAP_STARTUP 16 /* was there before the first instruction */
 
-/* A new mapping; whatever was there before is gone. Its bytes are zero, or come
-   in the CH_EV_MEMORY records that follow, or, for a shared object seen before,
-   are the object's. */
+/* A new mapping, which replaces what was there before. Its bytes are zero, or
+   come in the CH_EV_MEMORY records that follow, or, for a shared object seen
+   before, are the object's. */
 struct ch_ev_map {
   ch_u64 address;
   ch_u64 length;
@@ -269,14 +272,14 @@ struct ch_ev_signal {
   ch_u32 thread;
   ch_u32 number;
   ch_u32 flags;
-  ch_u32 code;     /* si_code */
-  ch_u64 address;  /* si_addr of SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP */
-  ch_u64 sender;   /* si_pid otherwise */
+  ch_u32 code;    /* si_code */
+  ch_u64 address; /* si_addr of SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP */
+  ch_u64 sender;  /* si_pid otherwise */
 };
 
 struct ch_ev_thread_start {
   ch_u32 thread;
-  ch_u32 parent; /* 0 for the first */
+  ch_u32 parent;    /* 0 for the first */
   ch_u64 os_thread; /* the kernel's number */
 };
 
@@ -285,27 +288,28 @@ struct ch_ev_output {
   ch_u32 descriptor;
 };
 
-/* Memory was found to differ from everything reported. */
+/* Memory was found to differ from what all records say. */
 struct ch_ev_outside_write {
   ch_u64 address;
   ch_u32 length;
-  ch_u32 found_by; /* ch_outside_finder */
+  ch_u32 found_by;    /* ch_outside_finder */
   ch_u32 instruction; /* of the superblock that follows; by load only */
   ch_u32 reserved;
 };
 enum ch_outside_finder { CH_FOUND_BY_LOAD = 1, CH_FOUND_BY_AUDIT = 2 };
 
 /* What the program's stores changed, where superblocks do not log them
-   (CH_DEF_MARKS_STORES): pages := (ch_stored_page, 8 bytes a granule)*. They come
-   at the end of a block at the latest, and before the memory map changes there. */
+   (CH_DEF_MARKS_STORES): pages := (ch_stored_page, 8 bytes per granule)*. Sent
+   at the end of a block at the latest, and before the memory map changes there.
+ */
 struct ch_ev_stored {
   ch_u32 flags;
   ch_u32 reserved;
 };
-#define CH_STORED_ALL 1 /* everything stored up to here has been told */
+#define CH_STORED_ALL 1 /* everything stored up to here has been sent */
 struct ch_stored_page {
   ch_u64 address;
-  ch_u64 granules[CH_PAGE_SIZE / 8 / 64]; /* a bit for each one told */
+  ch_u64 granules[CH_PAGE_SIZE / 8 / 64]; /* one bit per granule that follows */
 };
 
 struct ch_ev_log_loads {
@@ -319,10 +323,10 @@ enum ch_log_loads_reason {
 };
 
 enum ch_end_reason {
-  CH_END_EXIT = 1,   /* code is the exit status */
-  CH_END_SIGNAL = 2, /* code is the signal */
-  CH_END_EXEC = 3,   /* replaced itself by another program */
-  CH_END_KILLED = 4, /* died without warning; made by the indexer */
+  CH_END_EXIT = 1,    /* code is the exit status */
+  CH_END_SIGNAL = 2,  /* code is the signal */
+  CH_END_EXEC = 3,    /* replaced itself by another program */
+  CH_END_KILLED = 4,  /* the recorder died; the indexer makes this event */
   CH_END_STOPPED = 5, /* the recording was ended, not the program */
   CH_END_LIMIT = 6,   /* too many superblocks */
 };

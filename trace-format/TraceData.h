@@ -10,6 +10,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace chronicle {
@@ -32,6 +33,11 @@ struct Event {
   uint64_t Execution; ///< executions of the block before the event
   uint32_t Kind;      ///< ch_event_kind
   llvm::ArrayRef<uint8_t> Payload;
+
+  /// The event as one of the types of events/Events.h, or nothing.
+  template <typename T> std::optional<T> as() const {
+    return T::decode(Kind, Payload);
+  }
 };
 
 /// A decompressed and decoded block.
@@ -59,9 +65,10 @@ static_assert(sizeof(PageChunkEntry) == 96);
 
 struct PageDelta {
   BlockNumber Block;
-  uint8_t Kind;                  ///< 0 granules, 1 zero, 2 image
-  uint64_t Granules[8];          ///< kind 0: written
-  llvm::ArrayRef<uint8_t> Masks; ///< kind 0: of each, a bit a byte that changed
+  uint8_t Kind;         ///< 0 granules, 1 zero, 2 image
+  uint64_t Granules[8]; ///< kind 0: written
+  llvm::ArrayRef<uint8_t>
+      Masks; ///< kind 0: per granule, one bit per byte that changed
   llvm::ArrayRef<uint8_t> Bytes; ///< those bytes, or the image
 };
 
@@ -79,6 +86,11 @@ struct TimelineEvent {
   Timestamp Time;
   uint32_t Kind;
   llvm::ArrayRef<uint8_t> Payload;
+
+  /// The event as one of the types of events/Events.h, or nothing.
+  template <typename T> std::optional<T> as() const {
+    return T::decode(Kind, Payload);
+  }
 };
 
 /// A superblock as its definition says, and its first exit number.
@@ -93,7 +105,20 @@ struct ExecutionPiece {
   BlockNumber First, Last; ///< both included
 };
 
-/// How a piece of the file counts in `chronicle info`.
+/// Where to read in which executions pieces superblocks ran.
+struct ExecutionIndexPiece {
+  uint64_t Offset;
+  uint64_t First; ///< superblock
+};
+
+/// Where to read activations.
+struct ActivationPiece {
+  uint64_t Offset;
+  uint64_t First; ///< number of its first activation
+};
+
+/// How many pieces of one type a file has, and their size, for `chronicle
+/// info`.
 struct PartSize {
   uint64_t Pieces = 0, Stored = 0, Raw = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Big tables of which little is used.
+/// Large tables of which little is used.
 
 #ifndef CHRONICLE_TRACE_FORMAT_ZEROEDTABLE_H
 #define CHRONICLE_TRACE_FORMAT_ZEROEDTABLE_H
@@ -13,9 +13,9 @@
 
 namespace chronicle {
 
-/// An array that begins as zeros, from the operating system: making one costs
-/// the same for any size, and memory and time go to the pages that are touched.
-/// A vector, or calloc once it reuses memory, would write all of it first.
+/// An array of zeros from the operating system. Making one costs the same for
+/// any size; only the pages that are touched take memory and time. A vector, or
+/// calloc once it reuses memory, would write all of it first.
 template <class T> class ZeroedTable {
   static_assert(std::is_trivially_destructible_v<T>);
 

@@ -6,10 +6,10 @@ using namespace llvm;
 
 namespace chronicle::dap {
 
-/// Only a recorded run can do these.
+/// What only a recorded run can do.
 static constexpr StringLiteral Added[] = {
     "supportsStepBack", "supportsGotoTargetsRequest", "supportsRestartFrame"};
-/// A recorded run can be neither changed nor started nor ended.
+/// What a recorded run cannot do: it cannot be changed, started or ended.
 static constexpr StringLiteral Impossible[] = {
     "supportsSetVariable",        "supportsSetExpression",
     "supportsWriteMemoryRequest", "supportsRestartRequest",

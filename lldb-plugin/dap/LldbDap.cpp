@@ -27,8 +27,8 @@ Expected<std::string> findLldbDap(StringRef Asked) {
     ErrorOr<std::string> Found = sys::findProgramByName(Asked);
     if (Found && sys::fs::can_execute(*Found))
       return *Found;
-    return createStringError("there is no program " + Asked.str() +
-                             ": --lldb-dap (or CHRONICLE_LLDB_DAP) must name "
+    return createStringError("cannot run '" + Asked.str() +
+                             "': --lldb-dap (or CHRONICLE_LLDB_DAP) must name "
                              "LLDB 22's lldb-dap");
   }
   for (StringRef Name :
@@ -36,15 +36,16 @@ Expected<std::string> findLldbDap(StringRef Asked) {
     if (ErrorOr<std::string> Found = sys::findProgramByName(Name);
         Found && sys::fs::can_execute(*Found))
       return *Found;
-  return createStringError("lldb-dap was not found: install LLDB 22 (on Debian "
-                           "the package lldb-22), or name it by --lldb-dap");
+  return createStringError(
+      "lldb-dap was not found: install LLDB 22 (on Debian, "
+      "the package lldb-22), or name it with --lldb-dap");
 }
 
-/// In the child; only what is safe after fork.
+/// Turns the forked child into lldb-dap. Calls only what is safe after fork.
 [[noreturn]] static void become(const char *const *Words, int Input, int Output,
                                 pid_t Parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != Parent) // it died before that
+  if (getppid() != Parent) // the parent died before the prctl call
     _exit(1);
   signal(SIGPIPE, SIG_DFL);
   signal(SIGCHLD, SIG_DFL);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// The lldb-dap that chronicle-dap stands in front of.
+/// The lldb-dap process that chronicle-dap runs.
 
-#ifndef CHRONICLE_LLDBPLUGIN_DAP_LLDBDAP_H
-#define CHRONICLE_LLDBPLUGIN_DAP_LLDBDAP_H
+#ifndef CHRONICLE_LLDB_PLUGIN_DAP_LLDBDAP_H
+#define CHRONICLE_LLDB_PLUGIN_DAP_LLDBDAP_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -14,26 +14,27 @@
 
 namespace chronicle::dap {
 
-/// \p Asked (--lldb-dap), or $CHRONICLE_LLDB_DAP, or lldb-dap 22 where packages
-/// put it.
+/// The path of lldb-dap: \p Asked (--lldb-dap) if it is not empty, otherwise
+/// $CHRONICLE_LLDB_DAP, otherwise where packages install lldb-dap 22.
 llvm::Expected<std::string> findLldbDap(llvm::StringRef Asked);
 
-/// A running lldb-dap: its standard input and output are pipes of ours, its
-/// standard error is ours. It ends when its input does, and when we die.
+/// A running lldb-dap. Its standard input and output are pipes to this process,
+/// and it shares this process's standard error. It ends when its input ends or
+/// when this process dies.
 class LldbDap {
 public:
   static llvm::Expected<LldbDap> start(llvm::StringRef Program,
                                        llvm::ArrayRef<std::string> Arguments);
   LldbDap(LldbDap &&Other);
   LldbDap(const LldbDap &) = delete;
-  /// Reaps it, after ending it where that is still needed.
+  /// Ends the process if it still runs, and reaps it.
   ~LldbDap();
 
   int input() const { return Input; }
   int output() const { return Output; }
   void closeInput();
-  /// Waits for its end, and makes it end if it does not within \p Seconds.
-  /// Returns the status that waitpid gave.
+  /// Waits up to \p Seconds for the process to end by itself, then kills it.
+  /// \return the status from waitpid.
   int end(int Seconds);
 
 private:
@@ -45,7 +46,8 @@ private:
   int Status = 0;
 };
 
-/// "was killed by SIGSEGV", "ended with status 1".
+/// A status from waitpid as text: "was killed by SIGSEGV", "ended with status
+/// 1".
 std::string describeStatus(int Status);
 
 } // namespace chronicle::dap

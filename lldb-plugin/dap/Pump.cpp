@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/dap/Pump.h"
-#include "lldb-plugin/LldbPlaces.h"
+#include "lldb-plugin/dap/DapSession.h"
 #include "lldb-plugin/dap/LldbDap.h"
-#include "lldb-plugin/dap/Session.h"
+#include "lldb-plugin/places/LldbPlaces.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
@@ -17,14 +17,15 @@ using namespace llvm;
 namespace chronicle::dap {
 namespace {
 
-/// Read at once; a pipe holds no more unless told.
+/// Bytes per read. A pipe holds no more by default.
 constexpr size_t ReadSize = 64 << 10;
-/// A side that does not read makes the other wait, it does not fill memory.
+/// Bytes that may wait for a side that does not read. Beyond that, the other
+/// side is not read either, so that memory use stays bounded.
 constexpr size_t MaxWaiting = 64 << 20;
-/// For lldb-dap to end by itself once its input did.
+/// How long lldb-dap may take to end by itself after its input has ended.
 constexpr int EndSeconds = 5;
 
-/// One side: what comes from it, and what waits to go to it.
+/// One side of the session: what arrives from it, and what waits to be sent.
 struct Side {
   int In = -1, Out = -1;
   FrameReader Reader;
@@ -35,7 +36,7 @@ struct Side {
   bool mayFill() const { return Waiting.size() - Written < MaxWaiting; }
   bool hasWaiting() const { return Out >= 0 && Written < Waiting.size(); }
 
-  /// \return false when nothing more comes from it.
+  /// \return false if this side has ended.
   bool read() {
     ssize_t Count = ::read(In, Reader.room(ReadSize), ReadSize);
     if (Count > 0)
@@ -43,7 +44,7 @@ struct Side {
     return Count > 0 || (Count < 0 && (errno == EINTR || errno == EAGAIN));
   }
 
-  /// \return false when it takes nothing more.
+  /// \return false if this side no longer accepts anything.
   bool write() {
     ssize_t Count =
         ::write(Out, Waiting.data() + Written, Waiting.size() - Written);
@@ -61,11 +62,11 @@ struct Side {
   }
 };
 
-/// A write to one side must never keep us from reading the other.
+/// A write to one side must never delay a read from the other.
 void dontBlock(int Descriptor) {
   struct stat About;
   if (fstat(Descriptor, &About) ||
-      !(S_ISFIFO(About.st_mode) || S_ISSOCK(About.st_mode)))
+      (!S_ISFIFO(About.st_mode) && !S_ISSOCK(About.st_mode)))
     return;
   fcntl(Descriptor, F_SETFL, fcntl(Descriptor, F_GETFL) | O_NONBLOCK);
 }
@@ -109,11 +110,11 @@ private:
     Expected<std::string> Program = findLldbDap(Options.Program);
     if (!Program)
       return Program.takeError();
-    Expected<std::string> Plugin = findLldbPlugin();
+    Expected<std::string> Plugin = places::findLldbPlugin();
     if (!Plugin)
       return Plugin.takeError();
     std::vector<std::string> Arguments = {"--pre-init-command",
-                                          pluginLoadLine(*Plugin)};
+                                          places::pluginLoadLine(*Plugin)};
     Arguments.insert(Arguments.end(), Options.Arguments.begin(),
                      Options.Arguments.end());
     return LldbDap::start(*Program, Arguments);
@@ -138,15 +139,15 @@ private:
     if (ClientOut && ClientOut->revents && !Client.write())
       Client.Ended = true;
     if (AdapterOut && AdapterOut->revents && !Adapter.write())
-      Adapter.Out = -1; // its output tells when it ends
+      Adapter.Out = -1; // the end of its output will end the session
     if (AdapterIn && AdapterIn->revents)
-      take(Adapter, "lldb-dap", &Session::fromAdapter);
+      take(Adapter, "lldb-dap", &DapSession::fromAdapter);
     if (ClientIn && ClientIn->revents)
-      take(Client, "the client", &Session::fromClient);
+      take(Client, "the client", &DapSession::fromClient);
   }
 
   void take(Side &From, StringRef Name,
-            bool (Session::*Handle)(const Frame &)) {
+            bool (DapSession::*Handle)(const Frame &)) {
     bool More = From.read();
     while (true) {
       Expected<std::optional<Frame>> Next = From.Reader.next();
@@ -179,8 +180,8 @@ private:
     int Status = Lldb->end(EndSeconds);
     const bool Clean = WIFEXITED(Status) && !WEXITSTATUS(Status);
     if (Talk.over() && !Clean) {
-      // The client lost nothing; but nobody should have to guess either.
-      errs() << "chronicle-dap: after the session was over, lldb-dap "
+      // The client has all its answers; this only explains the exit status.
+      errs() << "chronicle-dap: after the session ended, lldb-dap "
              << describeStatus(Status) << '\n';
     } else if (!Said && (!Talk.ending() || !Clean)) {
       Failed = true;
@@ -193,13 +194,13 @@ private:
   }
 
   void clientEnded() {
-    // lldb-dap still gets what the client said last, and may still answer.
+    // lldb-dap still gets the client's last messages, and may still answer.
     while (Adapter.hasWaiting() && !Adapter.Ended) {
       pollfd Polled[2] = {{Adapter.Out, POLLOUT, 0}, {Adapter.In, POLLIN, 0}};
       if (poll(Polled, 2, EndSeconds * 1000) <= 0)
         break;
       if (Polled[1].revents)
-        take(Adapter, "lldb-dap", &Session::fromAdapter);
+        take(Adapter, "lldb-dap", &DapSession::fromAdapter);
       if (Polled[0].revents && !Adapter.write())
         break;
     }
@@ -209,13 +210,13 @@ private:
       pollfd Polled = {Adapter.In, POLLIN, 0};
       if (poll(&Polled, 1, EndSeconds * 1000) <= 0)
         break;
-      take(Adapter, "lldb-dap", &Session::fromAdapter);
+      take(Adapter, "lldb-dap", &DapSession::fromAdapter);
     }
     Lldb->end(EndSeconds);
     flushClient();
   }
 
-  /// What is left, to a client that may be gone or asleep.
+  /// Sends the rest to the client, which may be gone or not reading.
   void flushClient() {
     while (Client.hasWaiting()) {
       pollfd Polled = {Client.Out, POLLOUT, 0};
@@ -225,7 +226,7 @@ private:
   }
 
   Side Client, Adapter;
-  Session Talk;
+  DapSession Talk;
   LldbDap *Lldb = nullptr;
   bool Failed = false, Said = false;
 };

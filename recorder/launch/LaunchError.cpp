@@ -6,7 +6,7 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::launch {
 
 char LaunchError::ID;
 
@@ -21,4 +21,4 @@ Error launchErrorFromErrno(LaunchStatus Status, const Twine &Text) {
   return launchError(Status, Text + ": " + Reason);
 }
 
-} // namespace chronicle
+} // namespace chronicle::launch

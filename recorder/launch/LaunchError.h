@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Why a program could not be recorded, with the exit status env(1) would give.
+/// Why a program could not be recorded, with the exit status that env(1) would
+/// have.
 
 #ifndef CHRONICLE_RECORDER_LAUNCH_LAUNCHERROR_H
 #define CHRONICLE_RECORDER_LAUNCH_LAUNCHERROR_H
@@ -10,12 +11,12 @@
 #include "llvm/Support/Error.h"
 #include <string>
 
-namespace chronicle {
+namespace chronicle::launch {
 
 enum LaunchStatus {
-  StatusOurFailure = 125, ///< not the program's fault
-  StatusCannotRun = 126,  ///< found, but cannot be run (or recorded)
-  StatusNotFound = 127,
+  StatusOurFailure = 125, ///< Chronicle failed, not the program
+  StatusCannotRun = 126,  ///< the program exists but cannot be run or recorded
+  StatusNotFound = 127,   ///< the program was not found
 };
 
 class LaunchError : public llvm::ErrorInfo<LaunchError> {
@@ -38,9 +39,9 @@ inline llvm::Error launchError(LaunchStatus Status, const llvm::Twine &Text) {
   return llvm::make_error<LaunchError>(Status, Text);
 }
 
-/// "Text: No such file or directory", from errno.
+/// Appends what errno means: "Text: No such file or directory".
 llvm::Error launchErrorFromErrno(LaunchStatus Status, const llvm::Twine &Text);
 
-} // namespace chronicle
+} // namespace chronicle::launch
 
 #endif

@@ -17,7 +17,7 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::launch {
 
 namespace {
 
@@ -51,7 +51,7 @@ std::string quoted(StringRef Path) { return ("'" + Path + "'").str(); }
 
 } // namespace
 
-/// The interpreter of a "#!" line, or empty.
+/// The interpreter that a "#!" line names, or empty.
 static StringRef scriptInterpreter(StringRef Start) {
   if (!Start.consume_front("#!"))
     return "";
@@ -60,7 +60,7 @@ static StringRef scriptInterpreter(StringRef Start) {
       [](char C) { return C == ' ' || C == '\t' || C == '\r'; });
 }
 
-/// Checks the ELF file behind File; Name is for the messages.
+/// Checks an ELF file. Name is what messages call it.
 static Error checkElf(const OpenFile &File, StringRef Name) {
   Elf64_Ehdr Header;
   size_t Size = File.read(&Header, sizeof(Header), 0);
@@ -69,7 +69,8 @@ static Error checkElf(const OpenFile &File, StringRef Name) {
                        Name + " is a 32-bit program; Chronicle records 64-bit "
                               "x86-64 programs only");
   if (Size < sizeof(Header))
-    return launchError(StatusCannotRun, Name + " is cut short: not a program");
+    return launchError(StatusCannotRun,
+                       Name + " is not a program: the file is truncated");
   if (Header.e_ident[EI_DATA] != ELFDATA2LSB || Header.e_machine != EM_X86_64)
     return launchError(StatusCannotRun,
                        Name + " is a program for another processor; Chronicle "
@@ -79,11 +80,12 @@ static Error checkElf(const OpenFile &File, StringRef Name) {
                        Name + " is an object file or core dump, not a program");
   if (Header.e_phentsize != sizeof(Elf64_Phdr) || Header.e_phnum == 0)
     return launchError(StatusCannotRun,
-                       Name + " has no program headers: not a program");
+                       Name + " is not a program: it has no program headers");
   SmallVector<Elf64_Phdr, 16> Segments(Header.e_phnum);
   size_t Bytes = Segments.size() * sizeof(Elf64_Phdr);
   if (File.read(Segments.data(), Bytes, Header.e_phoff) != Bytes)
-    return launchError(StatusCannotRun, Name + " is cut short: not a program");
+    return launchError(StatusCannotRun,
+                       Name + " is not a program: the file is truncated");
   for (const Elf64_Phdr &Segment : Segments) {
     if (Segment.p_type != PT_INTERP)
       continue;
@@ -116,16 +118,22 @@ static Error checkPermissions(const std::string &Path, StringRef Name) {
         StatusCannotRun, Name + " cannot be read, which recording needs");
   if (Status.st_mode & (S_ISUID | S_ISGID))
     return launchError(StatusCannotRun,
-                       Name + " is set-uid or set-gid and would lose its "
-                              "rights; record a copy without that bit");
+                       Name + " is set-uid or set-gid, which has no effect "
+                              "while recording; record a copy without that "
+                              "bit");
   if (getxattr(Path.c_str(), "security.capability", nullptr, 0) > 0)
     return launchError(StatusCannotRun,
-                       Name + " has file capabilities and would lose them; "
-                              "record a copy without them");
+                       Name + " has file capabilities, which have no effect "
+                              "while recording; record a copy without them");
   return Error::success();
 }
 
-/// Checks the file and, for a script, what runs it; returns the interpreter.
+static Error noWorkingDirectory(std::error_code EC) {
+  return launchError(StatusOurFailure,
+                     "cannot find the working directory: " + EC.message());
+}
+
+/// Checks the file and, for a script, its interpreter, which it returns.
 static Expected<std::string> checkFile(const std::string &Path, StringRef Name,
                                        unsigned Depth) {
   if (Error E = checkPermissions(Path, Name))
@@ -141,10 +149,12 @@ static Expected<std::string> checkFile(const std::string &Path, StringRef Name,
     return "";
   }
   if (Text.empty())
-    return launchError(StatusCannotRun, Name + " is empty: not a program");
+    return launchError(StatusCannotRun,
+                       Name + " is not a program: the file is empty");
   StringRef Interpreter = scriptInterpreter(Text);
   if (Interpreter.empty()) {
-    // execvp gives what the kernel does not know to the shell; do so for text.
+    // execvp has the shell run a file whose format the kernel does not know.
+    // Here that is done only for text.
     if (Text.contains('\0'))
       return launchError(StatusCannotRun,
                          Name + " is neither an ELF program nor a script");
@@ -152,10 +162,11 @@ static Expected<std::string> checkFile(const std::string &Path, StringRef Name,
   }
   if (Depth == MaxScriptDepth)
     return launchError(StatusCannotRun,
-                       Name + " is a script whose interpreters are scripts, "
-                              "too many in a row");
+                       Name + " is a script whose interpreter is a script "
+                              "in turn, too many times in a row");
   SmallString<128> Absolute(Interpreter);
-  sys::fs::make_absolute(Absolute);
+  if (std::error_code EC = sys::fs::make_absolute(Absolute))
+    return noWorkingDirectory(EC);
   std::string InterpreterName =
       (quoted(Interpreter) + ", the interpreter of " + Name + ",").str();
   Expected<std::string> Last =
@@ -165,8 +176,8 @@ static Expected<std::string> checkFile(const std::string &Path, StringRef Name,
   return std::string(Absolute);
 }
 
-/// The first file in the directories that may be executed; failing that, the
-/// first there is, so that the message can say what is wrong with it.
+/// The first file of that name in the directories that may be executed. If
+/// there is none, the first that may not, so that the message can say why.
 static std::optional<std::string> search(StringRef Name,
                                          StringRef Directories) {
   std::optional<std::string> Unusable;
@@ -198,14 +209,13 @@ Expected<ProgramFile> findProgramFile(StringRef Typed,
         search(Typed, SearchPath.value_or(DefaultPath));
     if (!Found)
       return launchError(StatusNotFound,
-                         quoted(Typed) + " was not found in PATH; write ./" +
+                         quoted(Typed) + " was not found in PATH; type ./" +
                              Typed + " for a program in this directory");
     Path = *Found;
     File.NeedsPath = !SearchPath;
   }
   if (std::error_code EC = sys::fs::make_absolute(Path))
-    return launchError(StatusOurFailure,
-                       "the working directory is gone: " + EC.message());
+    return noWorkingDirectory(EC);
   sys::path::remove_dots(Path);
   File.Path = std::string(Path);
   Expected<std::string> Interpreter = checkFile(File.Path, quoted(Typed), 0);
@@ -215,4 +225,4 @@ Expected<ProgramFile> findProgramFile(StringRef Typed,
   return File;
 }
 
-} // namespace chronicle
+} // namespace chronicle::launch

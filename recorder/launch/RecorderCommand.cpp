@@ -7,7 +7,7 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::launch {
 
 static constexpr const char LauncherVariable[] = "VALGRIND_LAUNCHER=";
 
@@ -15,13 +15,16 @@ std::vector<std::string> RecorderCommand::commandLine() const {
   std::string Log = std::to_string(LogDescriptor);
   std::vector<std::string> Line{
       Tool,
-      // Only names the libraries that are preloaded: none, with this name.
+      // Valgrind uses the name only to find libraries to preload. There are
+      // none of this name.
       "--tool=chronicle", "-q", "--command-line-only=yes", "--vgdb=no",
       "--trace-children=no", "--child-silent-after-fork=yes",
       "--sigill-diagnostics=no",
-      // The size of a table; the default of 500 is less than programs use.
+      // The size of a table. Some programs have more threads than the default
+      // of 500.
       "--max-threads=4000", "--log-fd=" + Log,
-      // The core keeps a copy out of sight, and the tool closes this one.
+      // Valgrind's core keeps a copy where the program cannot see it, and the
+      // tool closes the original.
       "--hide-fd=" + Log, "--ring-fd=" + std::to_string(RingDescriptor),
       "--log-loads=" + LogLoads, "--"};
   Line.insert(Line.end(), Program.begin(), Program.end());
@@ -32,7 +35,7 @@ std::vector<std::string> RecorderCommand::environment() const {
   std::vector<std::string> Environment;
   for (char **Entry = environ; *Entry; ++Entry)
     if (!StringRef(*Entry).starts_with(LauncherVariable))
-      Environment.push_back(*Entry);
+      Environment.emplace_back(*Entry);
   Environment.push_back(LauncherVariable + Launcher);
   return Environment;
 }
@@ -44,4 +47,4 @@ std::string recorderPath(StringRef Executable) {
   return std::string(Path);
 }
 
-} // namespace chronicle
+} // namespace chronicle::launch

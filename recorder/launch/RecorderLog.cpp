@@ -10,14 +10,14 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::launch {
 
 Expected<RecorderLog> RecorderLog::create() {
   RecorderLog Log;
   Log.Descriptor = memfd_create("chronicle-log", MFD_CLOEXEC);
   if (Log.Descriptor < 0)
     return launchErrorFromErrno(StatusOurFailure,
-                                "cannot make a file for the recorder's log");
+                                "cannot create a file for the recorder's log");
   return Log;
 }
 
@@ -32,7 +32,7 @@ RecorderLog::~RecorderLog() {
 std::vector<std::string> RecorderLog::messages() const {
   std::string Text;
   char Buffer[4096];
-  // By offset: the recorder's own position is in the same open file.
+  // Reading must not move the file position, which the recorder shares.
   while (true) {
     ssize_t Size = pread(Descriptor, Buffer, sizeof(Buffer), Text.size());
     if (Size <= 0)
@@ -69,4 +69,4 @@ std::vector<std::string> logMessages(StringRef Log) {
   return Messages;
 }
 
-} // namespace chronicle
+} // namespace chronicle::launch

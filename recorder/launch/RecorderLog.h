@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// What Valgrind says while it runs the program, kept away from the program's
-/// standard error.
+/// The messages that Valgrind prints while it runs the program, kept apart from
+/// the program's standard error.
 
 #ifndef CHRONICLE_RECORDER_LAUNCH_RECORDERLOG_H
 #define CHRONICLE_RECORDER_LAUNCH_RECORDERLOG_H
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace chronicle {
+namespace chronicle::launch {
 
 /// An unnamed file in memory that the recorder writes its messages to.
 class RecorderLog {
@@ -23,7 +23,7 @@ public:
   RecorderLog &operator=(RecorderLog &&) = delete;
 
   int descriptor() const { return Descriptor; } ///< close-on-exec
-  /// The messages so far, as logMessages() gives them.
+  /// The messages so far, as logMessages() returns them.
   std::vector<std::string> messages() const;
 
 private:
@@ -31,10 +31,10 @@ private:
   int Descriptor = -1;
 };
 
-/// The lines of a Valgrind log without the process numbers and names before
-/// them, and without empty ones.
+/// The lines of a Valgrind log, without the process number or name that
+/// Valgrind puts before each, and without empty lines.
 std::vector<std::string> logMessages(llvm::StringRef Log);
 
-} // namespace chronicle
+} // namespace chronicle::launch
 
 #endif

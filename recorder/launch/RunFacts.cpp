@@ -13,7 +13,7 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::launch {
 
 static json::Array textArray(ArrayRef<const char *> Strings) {
   json::Array Array;
@@ -49,7 +49,8 @@ json::Object runFacts(const ProgramFile &Program,
   for (char **Entry = environ; *Entry; ++Entry)
     Environment.push_back(*Entry);
   SmallString<128> Directory;
-  sys::fs::current_path(Directory);
+  if (sys::fs::current_path(Directory))
+    Directory.clear(); // it was removed
   struct timespec Now;
   clock_gettime(CLOCK_REALTIME, &Now);
   json::Object Run{{"program", json::fixUTF8(Program.Path)},
@@ -66,4 +67,4 @@ json::Object runFacts(const ProgramFile &Program,
   return Run;
 }
 
-} // namespace chronicle
+} // namespace chronicle::launch

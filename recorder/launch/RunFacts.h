@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// The run piece: what was recorded, where and how (docs/format.md, "JSON
-/// pieces").
+/// The run piece of a trace: what was recorded, where and how (docs/format.md,
+/// "JSON pieces").
 
 #ifndef CHRONICLE_RECORDER_LAUNCH_RUNFACTS_H
 #define CHRONICLE_RECORDER_LAUNCH_RUNFACTS_H
@@ -11,15 +11,16 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/JSON.h"
 
-namespace chronicle {
+namespace chronicle::launch {
 
-/// Gathers the facts about this run from the process and the machine. Bytes of
-/// arguments and environment that are not UTF-8 are replaced, as JSON demands;
-/// the exact ones are in the recorded memory. Options is kept as it is.
+/// Collects the facts about this run from the process and the machine. JSON
+/// cannot hold arguments and variables that are not UTF-8, so such bytes are
+/// replaced; the exact ones are in the recorded memory. Options is included
+/// unchanged.
 llvm::json::Object runFacts(const ProgramFile &Program,
                             llvm::ArrayRef<const char *> Arguments,
                             llvm::json::Object Options);
 
-} // namespace chronicle
+} // namespace chronicle::launch
 
 #endif

@@ -7,7 +7,7 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::launch {
 
 Expected<std::unique_ptr<SignalState>> SignalState::take() {
   std::unique_ptr<SignalState> State(new SignalState);
@@ -29,10 +29,11 @@ Expected<std::unique_ptr<SignalState>> SignalState::take() {
     sigaction(Signal, &Action, &Old);
     State->OldActions.push_back({Signal, Old});
   };
-  // An ignored SIGCHLD would reap the program before we learn how it ended.
+  // If SIGCHLD is ignored, the kernel reaps the program and how it ended is
+  // lost.
   Set(SIGCHLD, SIG_DFL);
-  // A closed standard error or a file size limit are errors to report, not
-  // reasons to die and take the trace along.
+  // A closed standard error or a file size limit are errors to report. They
+  // must not kill this process, or the trace would be lost.
   Set(SIGPIPE, SIG_IGN);
   Set(SIGXFSZ, SIG_IGN);
 
@@ -58,4 +59,4 @@ SignalState::~SignalState() {
   restore();
 }
 
-} // namespace chronicle
+} // namespace chronicle::launch

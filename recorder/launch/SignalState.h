@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// The launcher's own way with signals, which the recorded program must not
-/// see: everything is as it was before in the child.
+/// How the launcher handles signals. The recorded program must not notice, so
+/// the old state is restored in the child.
 
 #ifndef CHRONICLE_RECORDER_LAUNCH_SIGNALSTATE_H
 #define CHRONICLE_RECORDER_LAUNCH_SIGNALSTATE_H
@@ -14,26 +14,27 @@
 #include <sys/signalfd.h>
 #include <utility>
 
-namespace chronicle {
+namespace chronicle::launch {
 
-/// While it lives, the signals that concern a launcher arrive through a
-/// descriptor instead of interrupting or ending the process. Make it before any
-/// thread, because threads inherit the mask. Signals that were ignored when it
-/// was made (nohup, a shell's background jobs) stay ignored.
+/// While it exists, the signals that concern a launcher arrive through a
+/// descriptor instead of interrupting or ending the process. It must be created
+/// before any thread, because threads inherit the signal mask. Signals that
+/// were ignored before (by nohup, or in a shell's background job) stay ignored.
 class SignalState {
 public:
   static llvm::Expected<std::unique_ptr<SignalState>> take();
-  /// Gives back mask and dispositions.
+  /// Restores mask and dispositions.
   ~SignalState();
   SignalState(const SignalState &) = delete;
   SignalState &operator=(const SignalState &) = delete;
 
-  /// Becomes readable when a signal is there.
+  /// Becomes readable when a signal has arrived.
   int descriptor() const { return Descriptor; }
-  /// The next signal that came, or false.
+  /// Takes the next signal that has arrived. Returns false if there is none.
   bool next(signalfd_siginfo &Info) const;
 
-  /// For the child, between fork and exec: async-signal-safe.
+  /// Restores mask and dispositions in the child. Async-signal-safe, as it must
+  /// be between fork and exec.
   void restore() const;
 
 private:
@@ -43,6 +44,6 @@ private:
   llvm::SmallVector<std::pair<int, struct sigaction>, 4> OldActions;
 };
 
-} // namespace chronicle
+} // namespace chronicle::launch
 
 #endif

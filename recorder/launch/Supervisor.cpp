@@ -3,6 +3,7 @@
 #include "recorder/launch/Supervisor.h"
 #include "recorder/launch/LaunchError.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/LineIterator.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
@@ -17,15 +18,15 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::launch {
 
 namespace {
-/// How long the recorder may take to end the trace after a second interrupt: a
-/// program that waits in a system call never gets to it.
+/// How long the recorder may take to end the trace after a second interrupt. It
+/// never does if the program is blocked in a system call.
 constexpr std::chrono::milliseconds StopPatience(1500);
-/// Valgrind takes no notice of signals that stop a process by default, so the
-/// program gets a real stop instead, after a moment in which its own handler,
-/// if it has one, can put the terminal in order.
+/// Valgrind ignores the signals that stop a process by default, so the program
+/// is stopped with SIGSTOP. If the program has a handler, it gets this long to
+/// restore the terminal first.
 constexpr std::chrono::milliseconds StopGrace(100);
 constexpr std::chrono::milliseconds StopPoll(20);
 } // namespace
@@ -41,9 +42,10 @@ Expected<std::unique_ptr<Supervisor>> Supervisor::create() {
   return S;
 }
 
-/// Pointers to the strings, ended by a null, as execve wants them.
+/// Pointers to the strings and a null pointer, as execve expects them.
 static std::vector<char *> pointers(const std::vector<std::string> &Strings) {
   std::vector<char *> Pointers;
+  Pointers.reserve(Strings.size() + 1);
   for (const std::string &S : Strings)
     Pointers.push_back(const_cast<char *>(S.c_str()));
   Pointers.push_back(nullptr);
@@ -51,23 +53,26 @@ static std::vector<char *> pointers(const std::vector<std::string> &Strings) {
 }
 
 Error Supervisor::start(const RecorderCommand &Command) {
-  // After fork only async-signal-safe functions: there may be threads.
+  // Everything that allocates comes before fork: after it only
+  // async-signal-safe functions may be called, because there may be other
+  // threads.
   std::vector<std::string> Line = Command.commandLine();
   std::vector<std::string> Environment = Command.environment();
   std::vector<char *> Argv = pointers(Line), Envp = pointers(Environment);
   int Report[2];
   if (pipe2(Report, O_CLOEXEC) != 0)
-    return launchErrorFromErrno(StatusOurFailure, "cannot make a pipe");
+    return launchErrorFromErrno(StatusOurFailure, "cannot create a pipe");
   pid_t Parent = getpid();
   Process = fork();
   if (Process < 0) {
-    Error E = launchErrorFromErrno(StatusOurFailure, "cannot make a process");
+    Error E = launchErrorFromErrno(StatusOurFailure, "cannot create a process");
     close(Report[0]);
     close(Report[1]);
     return E;
   }
   if (Process == 0) {
-    // Without us nobody empties the ring, and the program would wait forever.
+    // If this process dies the ring is not emptied any more, and the program
+    // would wait for that forever.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != Parent)
       _exit(StatusOurFailure);
@@ -82,10 +87,8 @@ Error Supervisor::start(const RecorderCommand &Command) {
   }
   close(Report[1]);
   int Failure = 0;
-  ssize_t Size;
-  do
-    Size = read(Report[0], &Failure, sizeof(Failure));
-  while (Size < 0 && errno == EINTR);
+  ssize_t Size =
+      sys::RetryAfterSignal(-1, ::read, Report[0], &Failure, sizeof(Failure));
   close(Report[0]);
   if (Size == ssize_t(sizeof(Failure))) {
     waitpid(Process, nullptr, 0);
@@ -97,7 +100,7 @@ Error Supervisor::start(const RecorderCommand &Command) {
   return Error::success();
 }
 
-/// The value of a line of /proc/<pid>/status, or empty.
+/// The value of a field of /proc/<pid>/status, or empty.
 static std::string processStatus(pid_t Process, StringRef Key) {
   auto Buffer =
       MemoryBuffer::getFileAsStream("/proc/" + Twine(Process) + "/status");
@@ -127,21 +130,22 @@ void Supervisor::handleInterrupt(SupervisorClient &Client) {
     Client.endRecording();
     KillAt = Clock::now() + StopPatience;
   } else {
-    KillAt = Clock::now(); // a third one: no patience left
+    KillAt = Clock::now();
   }
 }
 
 void Supervisor::handleSignal(const signalfd_siginfo &Info,
                               SupervisorClient &Client) {
   int Signal = Info.ssi_signo;
-  // What the terminal sends reaches the whole process group, and so the
-  // program, without us.
+  // Signals from the terminal go to the whole process group, so the program has
+  // them already.
   bool FromTerminal = Info.ssi_code == SI_KERNEL;
   switch (Signal) {
   case SIGCHLD:
     return;
   case SIGCONT:
-    // A shell continues the whole group; anybody else may mean only us.
+    // A shell continues the whole process group. Other senders may have
+    // continued only this process, so the program is continued as well.
     usleep(10000);
     if (isStopped(Process))
       kill(Process, SIGCONT);
@@ -174,19 +178,19 @@ ProcessEnd Supervisor::wait(SupervisorClient &Client,
   for (;;) {
     siginfo_t Info = {};
     struct rusage Usage = {};
-    // The C library's waitid has no way to ask for the usage.
+    // The C library's waitid does not return the resource usage.
     long Result = syscall(SYS_waitid, P_PID, Process, &Info,
                           WEXITED | WSTOPPED | WNOHANG, &Usage);
     if (Result != 0 && errno != EINTR) {
-      // Nobody else waits for our child, so this cannot be.
+      // This cannot happen, because nothing else waits for the child.
       End.BySignal = true;
       End.Code = SIGKILL;
       return End;
     }
     if (Result == 0 && Info.si_pid == Process) {
       if (Info.si_code == CLD_STOPPED || Info.si_code == CLD_TRAPPED) {
-        // A debugger or a plain SIGSTOP means the program alone, and would
-        // never continue us.
+        // A debugger or a plain SIGSTOP stops only the program, and its sender
+        // would not continue this process.
         if (StopAt != Never)
           suspend(Client);
       } else {
@@ -239,7 +243,7 @@ void endAs(const ProcessEnd &End) {
     _exit(End.Code);
   struct rlimit None = {0, 0};
   setrlimit(RLIMIT_CORE, &None);
-  // Core patterns that name a program ignore the limit.
+  // The limit has no effect if the core pattern names a program.
   prctl(PR_SET_DUMPABLE, 0);
   int Signal = End.Interrupted ? SIGINT : End.Code;
   struct sigaction Default = {};
@@ -253,4 +257,4 @@ void endAs(const ProcessEnd &End) {
   _exit(128 + Signal);
 }
 
-} // namespace chronicle
+} // namespace chronicle::launch

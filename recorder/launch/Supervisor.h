@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Starts the recorder with the program in it and stays with it until the end:
-/// passes signals on, follows job control, and learns how the program ended.
+/// Starts the recorder, which runs the program, and stays with it until it
+/// ends: passes signals on, takes part in job control, and finds out how the
+/// program ended.
 
 #ifndef CHRONICLE_RECORDER_LAUNCH_SUPERVISOR_H
 #define CHRONICLE_RECORDER_LAUNCH_SUPERVISOR_H
@@ -15,46 +16,49 @@
 #include <memory>
 #include <sys/types.h>
 
-namespace chronicle {
+namespace chronicle::launch {
 
-/// How the program's process ended. If it replaced itself by another program,
-/// that is the other's end.
+/// How the program's process ended. If the program replaced itself by another
+/// one, this is how that one ended.
 struct ProcessEnd {
   bool BySignal = false;
-  int Code = 0; ///< exit status or signal
-  uint64_t PeakKb = 0;
-  /// A second interrupt ended the recording, and we the program.
+  int Code = 0;        ///< exit status or signal
+  uint64_t PeakKb = 0; ///< peak memory of the process
+  /// A second interrupt ended the recording, and the supervisor killed the
+  /// program.
   bool Interrupted = false;
 };
 
-/// What the supervisor tells while it waits; called on the waiting thread.
+/// What the supervisor reports while it waits. Called on the waiting thread.
 class SupervisorClient {
 public:
   virtual ~SupervisorClient();
-  /// Every interval given to wait().
+  /// Called once per interval, as given to wait().
   virtual void tick() {}
-  /// The first interrupt came; the program has it too, and may go on.
+  /// The first interrupt arrived. The program got it too, and may go on.
   virtual void interrupted() {}
-  /// A second interrupt came: ask the recorder to end the trace. The program is
-  /// killed as soon as recordingEnded(), or when it does not happen in time.
+  /// A second interrupt arrived: the client asks the recorder to end the trace.
+  /// The program is killed as soon as recordingEnded() returns true, or when
+  /// that takes too long.
   virtual void endRecording() {}
   virtual bool recordingEnded() { return true; }
-  /// The terminal's user suspends us; clean it up.
+  /// The user suspends the job: the client must leave the terminal clean.
   virtual void suspending() {}
 };
 
 class Supervisor {
 public:
-  /// Takes the signals over: make it before any thread is made.
+  /// Takes over the handling of signals, so it must be created before any
+  /// thread.
   static llvm::Expected<std::unique_ptr<Supervisor>> create();
 
-  /// Starts the recorder. Returns once it executes. The program gets the
-  /// standard streams, terminal, process group, signals and descriptors that
-  /// this process was started with; it dies if this process does.
+  /// Starts the recorder and returns once it executes. The program gets the
+  /// standard streams, terminal, process group, signal state and descriptors
+  /// that this process was started with. It is killed if this process dies.
   llvm::Error start(const RecorderCommand &Command);
 
-  /// Waits for the end of the program. Uses no CPU time but for ticks; no ticks
-  /// if Interval is zero. The process is reaped when this returns.
+  /// Waits for the end of the program and reaps it. Uses no CPU time except for
+  /// ticks. If Interval is zero there are no ticks.
   ProcessEnd wait(SupervisorClient &Client, std::chrono::milliseconds Interval);
 
   pid_t process() const { return Process; }
@@ -71,19 +75,19 @@ private:
   unsigned Interrupts = 0;
   static constexpr Clock::time_point Never = Clock::time_point::max();
   Clock::time_point KillAt = Never;
-  /// When to stop program and ourselves, after the terminal's user asked for
-  /// it.
+  /// When to stop the program and this process, after the user suspended the
+  /// job.
   Clock::time_point StopAt = Never;
 };
 
-/// Opens /dev/null for each standard stream that is closed, so that no file of
-/// ours takes its place; the program still finds it closed.
+/// Opens /dev/null for each standard stream that is closed, so that no other
+/// file of this process takes its number. The program still finds it closed.
 void reserveStandardStreams();
 
-/// Ends this process as the program ended: same status, or same signal without
-/// a core dump of ours.
+/// Ends this process as the program ended: with the same exit status, or by the
+/// same signal but without a core dump.
 [[noreturn]] void endAs(const ProcessEnd &End);
 
-} // namespace chronicle
+} // namespace chronicle::launch
 
 #endif

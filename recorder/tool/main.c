@@ -1,7 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tool's options, its beginning and its end. */
-#include "tool.h"
+/*
+ * The recorder: a Valgrind tool that logs which superblocks ran, what they
+ * stored, and what came from outside. This file has its options, its start and
+ * its end. docs/recorder.md explains how it works.
+ *
+ * Each of its folders uses only those above it:
+ *   core/    Valgrind's declarations, and small helpers
+ *   stream/  the ring: chunks, events, the threads' registers
+ *   memory/  mappings, contents of memory, what stores changed
+ *   events/  what Valgrind reports while the program runs
+ *   code/    what is added to each superblock
+ */
 #include "libvex_guest_amd64.h"
+#include "recorder/tool/code/instrument.h"
+#include "recorder/tool/core/valgrind_core.h"
+#include "recorder/tool/events/client_code.h"
+#include "recorder/tool/events/core_writes.h"
+#include "recorder/tool/events/signals.h"
+#include "recorder/tool/events/syscalls.h"
+#include "recorder/tool/events/thread_life.h"
+#include "recorder/tool/events/trace_end.h"
+#include "recorder/tool/memory/audit.h"
+#include "recorder/tool/memory/load_logging.h"
+#include "recorder/tool/memory/mappings.h"
+#include "recorder/tool/memory/marks.h"
+#include "recorder/tool/memory/reading.h"
+#include "recorder/tool/stream/recording.h"
+#include "recorder/tool/stream/ring.h"
 
 #define CH_GUEST(NAME, OFFSET, SIZE)                                           \
   CH_STATIC_ASSERT(offsetof(VexGuestAMD64State, guest_##NAME) == OFFSET,       \
@@ -11,72 +36,23 @@ CH_GUEST_FIELDS(CH_GUEST)
 CH_STATIC_ASSERT(sizeof(VexGuestAMD64State) == CH_GUEST_STATE_SIZE,
                  "Stream.h: guest state");
 
-Bool recording = False;
-Bool started = False;
-Bool logging_loads = False;
-
 static Int ring_fd = -1, hide_fd = -1;
-static enum log_loads log_loads = LOADS_AUTO;
-static Bool discard_pending;
+static enum { LOADS_AUTO, LOADS_ALWAYS, LOADS_NEVER } log_loads = LOADS_AUTO;
 
-void start_logging_loads(enum ch_log_loads_reason why) {
-  if (logging_loads || log_loads == LOADS_NEVER || !recording)
-    return;
-  logging_loads = True;
-  struct ch_ev_log_loads *e = event(CH_EV_LOG_LOADS, sizeof *e);
-  e->reason = why;
-  event_commit();
-  discard_pending = started;
-  discard_old_translations();
-}
-
-void discard_old_translations(void) {
-  if (discard_pending && !VG_(in_generated_code)) {
-    discard_pending = False;
-    /* From here on loads are compared with what was told. */
-    marks_tell_all();
-    VG_(discard_translations)(0, ~0ull, "chronicle");
-  }
-}
-
-static void log_end(UInt reason, UInt code) {
-  marks_tell_all();
-  threads_final_snapshots();
-  struct ch_ev_end *e = event(CH_EV_END, sizeof *e);
-  e->reason = reason;
-  e->code = code;
-  ring_publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
-}
-
-void stop_recording(UInt reason) {
-  if (!recording)
-    return;
-  if (reason && started)
-    log_end(reason, 0);
-  recording = False;
-  ring_detach();
-}
-
-void give_up(const HChar *why) {
-  VG_(fmsg)("%s\n", why);
-  VG_(exit)(125);
-}
-
-/* Valgrind reads symbols and line tables of all that is mapped, for its error
-   messages and for functions that tools replace. We have neither: this saves
-   most of the time a start takes. (--wrap, see CMakeLists.txt.) */
+/* Valgrind reads the symbols and line tables of everything that is mapped, for
+   its error messages and for functions that tools replace. This tool has
+   neither, and reading them would take most of the time that a start takes. */
 ULong __wrap_vgPlain_di_notify_mmap(Addr address, Bool allow_rx, Int fd) {
   return 0;
 }
 
 static void before_fork(ThreadId tid) {
-  if (recording)
-    memory_before_fork();
+  if (ch_recording)
+    ch_mappings_before_fork();
 }
 
-/* The child goes on under Valgrind until it execs, and must leave the ring
-   alone. */
-static void in_forked_child(ThreadId tid) { stop_recording(0); }
+/* The child goes on under Valgrind until it execs. */
+static void in_forked_child(ThreadId tid) { ch_abandon_recording(); }
 
 static Bool option(const HChar *arg) {
   if (VG_INT_CLO(arg, "--ring-fd", ring_fd)) {
@@ -90,42 +66,45 @@ static Bool option(const HChar *arg) {
 }
 
 static void usage(void) {
-  VG_(printf)("    (started by 'chronicle record', which see)\n");
+  VG_(printf)("    none; 'chronicle record' starts this tool\n");
 }
 
 static void debug_usage(void) {}
 
 static void after_options(void) {
   if (ring_fd < 0)
-    give_up("this tool is started by 'chronicle record'");
-  /* All registers at every instruction; instrument.c drops what nobody sees.
-     Chasing and unrolling would make instructions appear that may not run, or
-     more than once. */
+    ch_give_up("this tool is started by 'chronicle record'");
+  /* Asks for all registers at every instruction; code/puts.c drops what nothing
+     can observe. Chasing and unrolling would show instructions that may not
+     run, or that run more than once. */
   VG_(clo_vex_control).iropt_register_updates_default =
       VexRegUpdAllregsAtEachInsn;
   VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
   VG_(clo_vex_control).guest_chase = False;
   VG_(clo_vex_control).iropt_unroll_thresh = 0;
 
-  marks_init();
-  ring_open(ring_fd);
+  ch_marks_init();
+  ch_ring_open(ring_fd);
   if (hide_fd >= 0)
     VG_(close)(hide_fd);
-  recording = True;
-  memory_init();
+  ch_recording = True;
+  ch_reading_init();
+  ch_mappings_init();
+  ch_core_writes_init();
   VG_(atfork)(before_fork, NULL, in_forked_child);
+  ch_never_log_loads = log_loads == LOADS_NEVER;
   if (log_loads == LOADS_ALWAYS)
-    start_logging_loads(CH_LOADS_ASKED);
+    ch_start_logging_loads(CH_LOADS_ASKED);
 }
 
-static void the_end(Int status) {
-  if (!recording || !started)
+static void finished(Int status) {
+  if (!ch_recording || !ch_started)
     return;
-  marks_tell_all();
-  memory_audit_all();
-  log_end(fatal_signal ? CH_END_SIGNAL : CH_END_EXIT,
-          fatal_signal ? fatal_signal : status);
-  recording = False;
+  ch_marks_send_all();
+  ch_audit_all();
+  ch_log_end(ch_fatal_signal ? CH_END_SIGNAL : CH_END_EXIT,
+             ch_fatal_signal ? ch_fatal_signal : status);
+  ch_recording = False;
 }
 
 static void before_options(void) {
@@ -135,11 +114,12 @@ static void before_options(void) {
   VG_(details_copyright_author)("Chronicle's recorder, GPL-2.0-or-later.");
   VG_(details_bug_reports_to)("the maintainers of Chronicle");
   VG_(details_avg_translation_sizeB)(700);
-  VG_(basic_tool_funcs)(after_options, instrument, the_end);
+  VG_(basic_tool_funcs)(after_options, ch_instrument, finished);
   VG_(needs_command_line_options)(option, usage, debug_usage);
-  threads_init();
-  syscalls_init();
-  signals_init();
+  ch_client_code_init();
+  ch_thread_life_init();
+  ch_syscalls_init();
+  ch_signals_init();
 }
 
 VG_DETERMINE_INTERFACE_VERSION(before_options)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the encoders and decoders of trace-format/ cost, on the blocks and pages
+// Measures the encoders and decoders of trace-format/ on the blocks and pages
 // of a real run.
 
 #include "RecordedRun.h"
-#include "trace-format/BlockFormat.h"
-#include "trace-format/Codec.h"
-#include "trace-format/PageChunkFormat.h"
+#include "trace-format/file/Codec.h"
+#include "trace-format/pieces/BlockFormat.h"
+#include "trace-format/pieces/PageChunkFormat.h"
 #include "llvm/Support/Error.h"
 #include <benchmark/benchmark.h>
 
@@ -17,7 +17,7 @@ static ExitOnError Check("micro-benchmarks: ");
 
 static void sequenceEncode(benchmark::State &State) {
   const RecordedRun &Run = RecordedRun::get();
-  SequenceCoder Coder;
+  pieces::SequenceCoder Coder;
   Coder.setExitCount(Run.trace().exitCount());
   uint64_t Symbols = 0;
   for (auto _ : State)
@@ -32,12 +32,12 @@ static void sequenceEncode(benchmark::State &State) {
 }
 BENCHMARK(sequenceEncode)->Name("sequence-encode-symbol");
 
-/// The sequences of all blocks, coded on their own.
+/// The sequences of all blocks, each coded by itself.
 static std::vector<std::vector<uint8_t>>
 codedSequences(const RecordedRun &Run, std::vector<uint32_t> &First) {
-  SequenceCoder Coder;
+  pieces::SequenceCoder Coder;
   Coder.setExitCount(Run.trace().exitCount());
-  First.assign(Run.trace().exitCount(), NoSymbol);
+  First.assign(Run.trace().exitCount(), pieces::NoSymbol);
   std::vector<std::vector<uint8_t>> Coded;
   for (const Block &B : Run.blocks()) {
     Coder.beginBlock();
@@ -54,12 +54,12 @@ static void sequenceDecode(benchmark::State &State) {
   const RecordedRun &Run = RecordedRun::get();
   std::vector<uint32_t> First, Decoded;
   const auto Coded = codedSequences(Run, First);
-  SequenceScratch Scratch;
+  pieces::SequenceScratch Scratch;
   uint64_t Symbols = 0;
   for (auto _ : State)
     for (size_t I = 0; I < Coded.size(); ++I) {
-      Check(decodeSequence(Coded[I], Run.blocks()[I].Symbols.size(), First,
-                           Scratch, Decoded));
+      Check(pieces::decodeSequence(Coded[I], Run.blocks()[I].Symbols.size(),
+                                   First, Scratch, Decoded));
       Symbols += Decoded.size();
     }
   State.SetItemsProcessed(Symbols);
@@ -74,11 +74,11 @@ static std::vector<PageChunk> chunksOf(const RecordedRun &Run) {
   return Chunks;
 }
 
-/// Codes the chunk again, from pages that it is decoded into first.
+/// Decodes the chunk into pages and codes it again.
 static uint64_t encodeChunk(const PageChunk &Chunk,
                             ArrayRef<std::array<uint8_t, PageSize>> Pages,
                             ByteWriter &Out) {
-  PageChunkWriter Writer(Chunk.Frame, Chunk.First);
+  pieces::PageChunkWriter Writer(Chunk.Frame, Chunk.First);
   uint64_t Written = 0;
   for (size_t I = 0; I < Chunk.Deltas.size(); ++I) {
     const PageDelta &D = Chunk.Deltas[I];
@@ -104,7 +104,7 @@ static void pageChunkEncode(benchmark::State &State) {
     std::array<uint8_t, PageSize> Page{};
     Pages.emplace_back();
     for (const PageDelta &D : Chunk.Deltas) {
-      applyDelta(D, Page.data());
+      pieces::applyDelta(D, Page.data());
       Pages.back().push_back(Page);
     }
   }
@@ -132,7 +132,7 @@ static void pageChunkDecode(benchmark::State &State) {
   uint64_t Granules = 0;
   for (auto _ : State) {
     for (const ByteWriter &Chunk : Coded)
-      Check(readPage(Chunk.data(), ~BlockNumber(0), Page.data()));
+      Check(pieces::readPage(Chunk.data(), ~BlockNumber(0), Page.data()));
     benchmark::DoNotOptimize(Page.data());
     Granules += Each;
   }
@@ -140,10 +140,10 @@ static void pageChunkDecode(benchmark::State &State) {
 }
 BENCHMARK(pageChunkDecode)->Name("page-chunk-decode-granule");
 
-/// A block as the indexer has it when it is encoded.
+/// A block as the indexer has it when it encodes it.
 struct BlockParts {
-  BlockHead Head;
-  EventsWriter Events;
+  pieces::BlockHead Head;
+  pieces::EventsWriter Events;
   std::vector<uint8_t> Sequence;
 };
 
@@ -168,8 +168,8 @@ static std::vector<SmallVector<uint8_t, 0>> rawBlocks(const RecordedRun &Run) {
   const std::vector<BlockParts> Parts = partsOf(Run);
   for (size_t I = 0; I < Parts.size(); ++I) {
     ByteWriter Out;
-    encodeBlock(Out, Parts[I].Head, Parts[I].Events.Bytes.data(),
-                Parts[I].Sequence, Run.blocks()[I].Opaque);
+    pieces::encodeBlock(Out, Parts[I].Head, Parts[I].Events.Bytes.data(),
+                        Parts[I].Sequence, Run.blocks()[I].Opaque);
     Raw.push_back(Out.take());
   }
   return Raw;
@@ -180,15 +180,15 @@ static void blockEncode(benchmark::State &State) {
   const std::vector<BlockParts> Parts = partsOf(Run);
   uint64_t Blocks = 0;
   ByteWriter Out;
-  EventsWriter Events;
+  pieces::EventsWriter Events;
   for (auto _ : State)
     for (size_t I = 0; I < Parts.size(); ++I) {
       Out.clear();
       Events.clear();
       for (const Event &E : Run.blocks()[I].Events)
         Events.add(E.Execution, E.Kind, E.Payload);
-      encodeBlock(Out, Parts[I].Head, Events.Bytes.data(), Parts[I].Sequence,
-                  Run.blocks()[I].Opaque);
+      pieces::encodeBlock(Out, Parts[I].Head, Events.Bytes.data(),
+                          Parts[I].Sequence, Run.blocks()[I].Opaque);
       benchmark::DoNotOptimize(Out.data().data());
       ++Blocks;
     }
@@ -201,9 +201,9 @@ static void blockDecode(benchmark::State &State) {
   uint64_t Blocks = 0;
   for (auto _ : State)
     for (const auto &Bytes : Raw) {
-      BlockSections Sections = Check(splitBlock(Bytes));
+      pieces::BlockSections Sections = Check(pieces::splitBlock(Bytes));
       benchmark::DoNotOptimize(
-          Check(decodeEvents(Sections.Events, Sections.Head)).data());
+          Check(pieces::decodeEvents(Sections.Events, Sections.Head)).data());
       ++Blocks;
     }
   State.SetItemsProcessed(Blocks);
@@ -211,9 +211,9 @@ static void blockDecode(benchmark::State &State) {
 BENCHMARK(blockDecode)->Name("block-decode-block");
 
 /// Bulk is packed by lz4, the rest by zstd.
-static void compress(benchmark::State &State, Codec Kind) {
+static void compress(benchmark::State &State, file::Codec Kind) {
   const auto Raw = rawBlocks(RecordedRun::get());
-  Compressor C(Kind, /*Level=*/1);
+  file::Compressor C(Kind, /*Level=*/1);
   SmallVector<uint8_t, 0> Out;
   uint64_t Bytes = 0;
   for (auto _ : State)
@@ -223,22 +223,23 @@ static void compress(benchmark::State &State, Codec Kind) {
     }
   State.SetItemsProcessed(Bytes);
 }
-BENCHMARK_CAPTURE(compress, lz4, Codec::Lz4)->Name("compress-lz4-byte");
-BENCHMARK_CAPTURE(compress, zstd, Codec::Zstd)->Name("compress-zstd-byte");
+BENCHMARK_CAPTURE(compress, lz4, file::Codec::Lz4)->Name("compress-lz4-byte");
+BENCHMARK_CAPTURE(compress, zstd, file::Codec::Zstd)
+    ->Name("compress-zstd-byte");
 
-static void decompressBlocks(benchmark::State &State, Codec Kind) {
-  Compressor C(Kind, /*Level=*/1);
+static void decompressBlocks(benchmark::State &State, file::Codec Kind) {
+  file::Compressor C(Kind, /*Level=*/1);
   struct Piece {
-    Codec Kind;
+    file::Codec Kind;
     SmallVector<uint8_t, 0> Stored;
     size_t RawSize;
   };
   std::vector<Piece> Pieces;
   size_t Largest = 0;
   for (const auto &Block : rawBlocks(RecordedRun::get())) {
-    Piece P{Codec::None, {}, Block.size()};
+    Piece P{file::Codec::None, {}, Block.size()};
     P.Kind = C.compress(Block, P.Stored);
-    if (P.Kind == Codec::None)
+    if (P.Kind == file::Codec::None)
       P.Stored = Block;
     Largest = std::max(Largest, Block.size());
     Pieces.push_back(std::move(P));
@@ -247,12 +248,12 @@ static void decompressBlocks(benchmark::State &State, Codec Kind) {
   uint64_t Bytes = 0;
   for (auto _ : State)
     for (const Piece &P : Pieces) {
-      Check(decompress(P.Kind, P.Stored, Out.data(), P.RawSize));
+      Check(file::decompress(P.Kind, P.Stored, Out.data(), P.RawSize));
       Bytes += P.RawSize;
     }
   State.SetItemsProcessed(Bytes);
 }
-BENCHMARK_CAPTURE(decompressBlocks, lz4, Codec::Lz4)
+BENCHMARK_CAPTURE(decompressBlocks, lz4, file::Codec::Lz4)
     ->Name("decompress-lz4-byte");
-BENCHMARK_CAPTURE(decompressBlocks, zstd, Codec::Zstd)
+BENCHMARK_CAPTURE(decompressBlocks, zstd, file::Codec::Zstd)
     ->Name("decompress-zstd-byte");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the indexer costs an instruction, on the stream of a real run that lies
-// ready in the ring. The decoding thread's own time is what must stay below the
-// recorder's (docs/design.md: 2 ns); with all threads, compression is in it.
+// Measures the indexer's time per instruction on the stream of a real run that
+// is ready in the ring. The decoding thread's own time must stay below the
+// recorder's (docs/design.md: 2 ns). The time of all threads includes
+// compression.
 
 #include "RecordedRun.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,7 +29,7 @@ static void index(benchmark::State &State) {
     Copy.reset();
     State.ResumeTiming();
   }
-  sys::fs::remove(Path);
+  (void)sys::fs::remove(Path);
   State.SetItemsProcessed(Instructions);
 }
 BENCHMARK(index)->Name("index-decode-instruction");

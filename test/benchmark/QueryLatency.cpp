@@ -8,18 +8,19 @@
 //             "registers": ..},
 //    "session": {..}}
 //
-// Found: an instruction of the program did what was asked for. That none did,
-// or that the system filled the place when it was mapped, is known sooner, and
-// more often so in a short run.
+// "found" says that an instruction of the program did what was asked for. If
+// none did, or if the system filled the place when it was mapped, the answer is
+// faster; this is more frequent in a short run.
 //
-// Cold: the trace is opened for that one question, so nothing is decoded,
+// "cold": the trace is opened for that one question, so nothing is decoded,
 // replayed or cached (the file itself is in the page cache, as it is after
 // recording). "open" is opening and the first answer together; all others leave
-// opening out. Session: one trace object gets them all, with a cache too small
-// to help: a new moment in a session that has gone on for a while.
+// opening out. "session": one trace object gets all questions, with a cache
+// that is too small to help. This is like a new moment in a session that has
+// gone on for a while.
 
 #include "query/Trace.h"
-#include "query/Values.h"
+#include "query/replay/operations/ValueTypes.h"
 #include "trace-format/FileFormat.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
@@ -44,11 +45,11 @@ static ExitOnError Check("query-latency: ");
 
 namespace {
 
-/// Random moments, places and instructions of a run. Has a trace of its own, so
-/// that choosing warms nothing.
+/// Chooses random moments, places and instructions of a run. It has a trace
+/// object of its own, so that choosing warms no cache.
 class Chooser {
 public:
-  Chooser() : T(Check(Trace::open(Path))), Random(Seed) {
+  Chooser() : T(Check(query::Trace::open(Path))), Random(Seed) {
     for (const PageChunkEntry &E : T->reader().pageChunks())
       if (E.Frame < SharedFrames)
         Chunks.push_back(&E);
@@ -58,7 +59,8 @@ public:
   uint32_t threadAt(Timestamp When) { return Check(T->threadAt(When)); }
 
   /// Eight bytes that the program wrote at some time. A page that is written
-  /// all the time has more chunks, so it comes more often: as in questions.
+  /// all the time has more chunks, so it is chosen more often, as in real
+  /// questions.
   uint64_t written() {
     if (Chunks.empty())
       return 0;
@@ -71,8 +73,8 @@ public:
     return E.Frame * PageSize;
   }
 
-  /// Half of them where the program spends its time, half anywhere in the code
-  /// that ever ran: most of that ran early, or seldom.
+  /// Half of them are where the program spends its time, half anywhere in the
+  /// code that ever ran, most of which ran early or seldom.
   uint64_t instruction() {
     if (Random() % 2) {
       const Timestamp When = moment();
@@ -82,17 +84,17 @@ public:
     for (unsigned Tries = 0; Tries < 4096 && Count; ++Tries)
       if (ArrayRef<uint8_t> D = T->reader().definition(Random() % Count).Bytes;
           !D.empty())
-        return loadValue<uint64_t>(D.data());
+        return operations::loadValue<uint64_t>(D.data());
     return 0;
   }
 
 private:
-  std::unique_ptr<Trace> T;
+  std::unique_ptr<query::Trace> T;
   std::mt19937_64 Random;
   std::vector<const PageChunkEntry *> Chunks; ///< of private memory
 };
 
-/// A question, chosen; asking it is what is timed.
+/// A question that was chosen. Only asking it is timed.
 struct Question {
   Timestamp When;
   uint32_t Thread;
@@ -102,8 +104,8 @@ struct Question {
 struct Kind {
   const char *Name;
   Question (*Choose)(Chooser &);
-  /// Whether an instruction was found, if one was asked for.
-  bool (*Ask)(const Trace &, const Question &);
+  /// Asks it. Returns whether an instruction was found, if one was asked for.
+  bool (*Ask)(const query::Trace &, const Question &);
 };
 
 } // namespace
@@ -121,22 +123,23 @@ static Question aboutCode(Chooser &C) {
 
 /// The write nearest to the question's moment, in one direction.
 template <bool Backward>
-static bool findWrite(const Trace &T, const Question &Q) {
+static bool findWrite(const query::Trace &T, const Question &Q) {
   bool Found = false;
-  const TimeRange When =
-      Backward ? TimeRange{0, Q.When} : TimeRange{Q.When, ~Timestamp(0)};
-  Check(
-      T.writes({Q.Address, Q.Address + 7}, When, Backward, [&](const Write &W) {
-        Found = W.By == Writer::Instruction;
-        return false;
-      }));
+  const answers::TimeRange When =
+      Backward ? answers::TimeRange{0, Q.When}
+               : answers::TimeRange{Q.When, ~Timestamp(0)};
+  Check(T.writes({Q.Address, Q.Address + 7}, When, Backward,
+                 [&](const answers::Write &W) {
+                   Found = W.By == answers::Writer::Instruction;
+                   return false;
+                 }));
   return Found;
 }
 
-static bool findExecution(const Trace &T, const Question &Q) {
+static bool findExecution(const query::Trace &T, const Question &Q) {
   bool Found = false;
   Check(T.executions({Q.Address, Q.Address}, {0, Q.When}, /*Thread=*/0,
-                     /*Backward=*/true, [&](const Execution &) {
+                     /*Backward=*/true, [&](const answers::Execution &) {
                        Found = true;
                        return false;
                      }));
@@ -145,12 +148,12 @@ static bool findExecution(const Trace &T, const Question &Q) {
 
 static const Kind Kinds[] = {
     {"registers", aboutThread,
-     [](const Trace &T, const Question &Q) {
+     [](const query::Trace &T, const Question &Q) {
        Check(T.registers(Q.Thread, Q.When));
        return true;
      }},
     {"memory", aboutPlace,
-     [](const Trace &T, const Question &Q) {
+     [](const query::Trace &T, const Question &Q) {
        const uint64_t Page = alignDown(Q.Address, PageSize);
        return !Check(T.memory(Page, PageSize, Q.When)).Mapped.empty();
      }},
@@ -158,7 +161,7 @@ static const Kind Kinds[] = {
     {"next-write", aboutPlace, findWrite<false>},
     {"last-execution", aboutCode, findExecution},
     {"call-stack", aboutThread,
-     [](const Trace &T, const Question &Q) {
+     [](const query::Trace &T, const Question &Q) {
        Check(T.callStack(Q.Thread, Q.When));
        return true;
      }},
@@ -211,9 +214,9 @@ static json::Object cold(Chooser &C) {
     std::vector<Sample> Asked;
     for (unsigned N = 0; N < Samples; ++N) {
       const Question Q = K.Choose(C);
-      std::unique_ptr<Trace> T;
+      std::unique_ptr<query::Trace> T;
       const Sample Opening = time([&] {
-        T = Check(Trace::open(Path));
+        T = Check(query::Trace::open(Path));
         return true;
       });
       Asked.push_back(time([&] { return K.Ask(*T, Q); }));
@@ -227,9 +230,9 @@ static json::Object cold(Chooser &C) {
 }
 
 static json::Object session(Chooser &C) {
-  TraceOptions Options;
+  query::TraceOptions Options;
   Options.CacheBytes = 1 << 20;
-  std::unique_ptr<Trace> T = Check(Trace::open(Path, Options));
+  std::unique_ptr<query::Trace> T = Check(query::Trace::open(Path, Options));
   json::Object Result;
   for (const Kind &K : Kinds) {
     if (!Only.empty() && Only != K.Name)

@@ -25,15 +25,16 @@ static ExitOnError Check("micro-benchmarks: ");
 
 /// Changes per run of the workload; see workloads/map.cpp.
 static constexpr const char Amount[] = "2500";
-/// More than the run has blocks, so that nothing has to be given back while it
-/// is recorded. Only what is used takes memory.
+/// More chunks than the run has blocks, so that none has to be consumed while
+/// it is recorded. Only chunks that are used take memory.
 static constexpr uint32_t Chunks = 400;
 
 /// Runs the workload with the recorder writing into the ring.
-static Ring recordStream() {
-  Ring Stream = Check(Ring::create(DefaultBlockInstructions, Chunks));
+static launch::SharedRing recordStream() {
+  launch::SharedRing Stream = Check(
+      launch::SharedRing::create(launch::DefaultBlockInstructions, Chunks));
   const int Log = open("/dev/null", O_WRONLY);
-  RecorderCommand Command;
+  launch::RecorderCommand Command;
   Command.Tool = CHRONICLE_TOOL;
   Command.Launcher = CHRONICLE_PROGRAM;
   Command.LogLoads = "auto";
@@ -65,13 +66,13 @@ static Ring recordStream() {
   return Stream;
 }
 
-RingCopy::RingCopy(const Ring &Original)
+RingCopy::RingCopy(const launch::SharedRing &Original)
     : Memory(mmap(nullptr, Original.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE,
                   Original.descriptor(), 0)),
       Size(Original.size()) {
   if (Memory == MAP_FAILED)
     fail("cannot map the stream");
-  // What was published, and only that, gets pages now and not while indexing.
+  // Published chunks get their pages now and not while indexing.
   const auto *Header = static_cast<const ch_ring_header *>(Original.memory());
   const size_t Used =
       CH_RING_HEADER_SIZE + Header->published * Header->chunk_stride;
@@ -84,16 +85,16 @@ RingCopy::RingCopy(const Ring &Original)
 RingCopy::~RingCopy() { munmap(Memory, Size); }
 
 uint64_t indexStream(const RingCopy &Stream, StringRef Path) {
-  IndexerOptions Options;
+  indexer::IndexerOptions Options;
   Options.Path = Path.str();
   Options.Overwrite = true;
   Options.Run = json::Object{{"program", BENCHMARK_WORKLOAD}};
-  auto Index = Check(
-      Indexer::create(std::move(Options), Stream.memory(), Stream.size()));
+  auto Index =
+      Check(indexer::Indexer::create(Options, Stream.memory(), Stream.size()));
   Index->run();
-  EndInfo End;
+  indexer::EndInfo End;
   End.ExitStatus = 0;
-  IndexSummary Summary = Check(Index->finish(End));
+  indexer::IndexSummary Summary = Check(Index->finish(End));
   if (!Summary.Failure.empty())
     fail(Summary.Failure);
   return Summary.Instructions;
@@ -105,9 +106,9 @@ RecordedRun::RecordedRun() : Stream(recordStream()) {
           sys::fs::createTemporaryFile("micro-benchmarks", "db", Path))
     fail("cannot make a temporary file: " + E.message());
   indexStream(RingCopy(Stream), Path);
-  Trace = Check(TraceReader::open(Path));
-  // It is mapped, and goes when we do.
-  sys::fs::remove(Path);
+  Trace = Check(file::TraceReader::open(Path));
+  // It is mapped, and is gone when this process ends.
+  (void)sys::fs::remove(Path);
   for (BlockNumber N = 1; N < Trace->blocks().size(); ++N)
     Blocks.push_back(Check(Trace->readBlock(N)));
 }

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What replay costs an instruction, and making a superblock's program ready.
+// Measures replay per instruction, and making a superblock's program ready.
 
 #include "RecordedRun.h"
-#include "query/BlockReplayer.h"
-#include "query/TracePages.h"
+#include "query/replay/BlockReplayer.h"
+#include "query/replay/TracePages.h"
 #include <benchmark/benchmark.h>
 
 using namespace chronicle;
 using namespace llvm;
 
-static ProgramCache::DefinitionLookup definitions(const TraceReader &Trace) {
+static program::ProgramCache::DefinitionLookup
+definitions(const file::TraceReader &Trace) {
   return [&Trace](uint32_t Id) { return Trace.definition(Id).Bytes; };
 }
 
-/// All blocks, one after the other, with programs and pages at hand: what
-/// remains is the interpreter, or native code of what runs often.
-static void replay(benchmark::State &State, bool Native) {
+/// Replays all blocks with programs and pages at hand. What remains is the
+/// interpreter, or the native code of hot superblocks.
+static void replayBlocks(benchmark::State &State, bool Native) {
   const RecordedRun &Run = RecordedRun::get();
-  const TraceReader &Trace = Run.trace();
-  ExitTable Exits(Trace);
-  ProgramCache Programs(Trace.superblockCount(), definitions(Trace));
-  TracePages Pages(Trace);
-  ReplayMemory Memory(Pages, Run.blocks().front().Number);
-  NativeCode Code(Trace.superblockCount());
-  BlockReplayer Replayer(Memory, Programs, Exits);
+  const file::TraceReader &Trace = Run.trace();
+  replay::ExitTable Exits(Trace);
+  program::ProgramCache Programs(Trace.superblockCount(), definitions(Trace));
+  replay::TracePages Pages(Trace);
+  machine::ReplayMemory Memory(Pages, Run.blocks().front().Number);
+  native::NativeCode Code(Trace.superblockCount());
+  replay::BlockReplayer Replayer(Memory, Programs, Exits);
   Replayer.Native = Native ? &Code : nullptr;
   uint64_t Instructions = 0;
   for (auto _ : State) {
     State.PauseTiming();
     Memory.reset(Run.blocks().front().Number);
-    mapSharedObjects(Trace, Run.blocks().front().Number, Memory);
+    replay::mapSharedObjects(Trace, Run.blocks().front().Number, Memory);
     State.ResumeTiming();
     for (const Block &B : Run.blocks()) {
       Replayer.start(B);
@@ -44,16 +45,17 @@ static void replay(benchmark::State &State, bool Native) {
   }
   State.SetItemsProcessed(Instructions);
 }
-BENCHMARK_CAPTURE(replay, interpreted, false)->Name("replay-instruction");
-BENCHMARK_CAPTURE(replay, native, true)->Name("replay-native-instruction");
+BENCHMARK_CAPTURE(replayBlocks, interpreted, false)->Name("replay-instruction");
+BENCHMARK_CAPTURE(replayBlocks, native, true)
+    ->Name("replay-native-instruction");
 
 static void loadPrograms(benchmark::State &State) {
-  const TraceReader &Trace = RecordedRun::get().trace();
+  const file::TraceReader &Trace = RecordedRun::get().trace();
   uint64_t Programs = 0;
   for (auto _ : State) {
-    ProgramCache Cache(Trace.superblockCount(), definitions(Trace));
+    program::ProgramCache Cache(Trace.superblockCount(), definitions(Trace));
     for (uint32_t Id = 1; Id < Trace.superblockCount(); ++Id)
-      if (Error E = Cache.get(Id, ProgramForm::Fast).takeError()) {
+      if (Error E = Cache.get(Id, program::ProgramForm::Fast).takeError()) {
         State.SkipWithError(toString(std::move(E)).c_str());
         return;
       }

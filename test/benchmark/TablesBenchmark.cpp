@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the tables cost that searches go by, on those of a real run: which
+// Measures the tables that searches use, on those of a real run: which
 // superblocks ran in which blocks, activations and stacks, the directory.
 
 #include "RecordedRun.h"
-#include "trace-format/CallFormat.h"
-#include "trace-format/Directory.h"
-#include "trace-format/ExecutionFormat.h"
+#include "trace-format/file/Directory.h"
+#include "trace-format/pieces/CallFormat.h"
+#include "trace-format/pieces/ExecutionFormat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 #include <benchmark/benchmark.h>
@@ -30,10 +30,10 @@ superblocksOf(const RecordedRun &Run) {
   return Result;
 }
 
-/// The executions piece of the blocks; adds to Count what it was told.
+/// The executions piece of the blocks; adds the number of its entries to Count.
 static ByteWriter encodeExecutions(ArrayRef<std::vector<uint32_t>> Superblocks,
                                    uint64_t &Count) {
-  ExecutionsWriter Writer;
+  pieces::ExecutionsWriter Writer;
   for (BlockNumber N = 0; N < Superblocks.size(); ++N) {
     for (uint32_t Superblock : Superblocks[N])
       Writer.ran(Superblock, N);
@@ -51,17 +51,18 @@ static void executionsEncode(benchmark::State &State) {
 }
 BENCHMARK(executionsEncode)->Name("executions-encode-superblock");
 
-/// Each superblock is looked up by itself.
+/// Looks up each superblock by itself.
 static void executionsFind(benchmark::State &State) {
   uint64_t Count = 0, Runs = 0;
   const ByteWriter Bytes =
       encodeExecutions(superblocksOf(RecordedRun::get()), Count);
-  const ExecutionRange Range = Check(ExecutionRange::create(Bytes.data()));
+  const pieces::ExecutionRange Range =
+      Check(pieces::ExecutionRange::create(Bytes.data()));
   const uint32_t Superblocks = RecordedRun::get().trace().superblockCount();
   Count = 0;
   for (auto _ : State) {
     for (uint32_t Id = 1; Id < Superblocks; ++Id)
-      Check(Range.visit(Id, [&](const ExecutionRun &) { ++Runs; }));
+      Check(Range.visit(Id, [&](const pieces::ExecutionRun &) { ++Runs; }));
     Count += Superblocks - 1;
   }
   benchmark::DoNotOptimize(Runs);
@@ -69,17 +70,19 @@ static void executionsFind(benchmark::State &State) {
 }
 BENCHMARK(executionsFind)->Name("executions-find-superblock");
 
-static ByteWriter encodeActivations(ArrayRef<ActivationRecord> Records) {
-  ActivationsWriter Writer;
-  for (const ActivationRecord &R : Records)
+static ByteWriter
+encodeActivations(ArrayRef<pieces::ActivationRecord> Records) {
+  pieces::ActivationsWriter Writer;
+  for (const pieces::ActivationRecord &R : Records)
     Writer.add(R.Parent, R.Call);
   return Writer.take();
 }
 
-static std::vector<ActivationRecord> activationsOf(const TraceReader &Trace) {
-  std::vector<ActivationRecord> Records;
-  for (uint32_t Number = 1; Number <= Trace.activationCount(); ++Number)
-    Records.push_back(Check(Trace.activation(Number)));
+static std::vector<pieces::ActivationRecord>
+activationsOf(const file::TraceReader &Trace) {
+  std::vector<pieces::ActivationRecord> Records;
+  for (const ActivationPiece &Piece : Trace.activationPieces())
+    append_range(Records, Check(Trace.readActivations(Piece)));
   return Records;
 }
 
@@ -96,12 +99,12 @@ static void activationsDecode(benchmark::State &State) {
   const ByteWriter Bytes = encodeActivations(Records);
   for (auto _ : State)
     benchmark::DoNotOptimize(
-        Check(decodeActivations(Bytes.data(), /*First=*/1)).data());
+        Check(pieces::decodeActivations(Bytes.data(), /*First=*/1)).data());
   State.SetItemsProcessed(State.iterations() * Records.size());
 }
 BENCHMARK(activationsDecode)->Name("activations-decode-activation");
 
-using Stacks = std::shared_ptr<const std::vector<ThreadStacks>>;
+using Stacks = std::vector<pieces::ThreadStacks>;
 
 static std::vector<Stacks> stacksOf(const RecordedRun &Run) {
   std::vector<Stacks> Result;
@@ -112,8 +115,8 @@ static std::vector<Stacks> stacksOf(const RecordedRun &Run) {
 
 static void encodeInto(ByteWriter &Out, const Stacks &OfBlock) {
   Out.clear();
-  for (const ThreadStacks &T : *OfBlock)
-    encodeStacks(Out, T);
+  for (const pieces::ThreadStacks &T : OfBlock)
+    pieces::encodeStacks(Out, T);
 }
 
 static void stacksEncode(benchmark::State &State) {
@@ -135,38 +138,40 @@ static void stacksDecode(benchmark::State &State) {
     encodeInto(Coded[I], Blocks[I]);
   for (auto _ : State)
     for (const ByteWriter &Bytes : Coded)
-      benchmark::DoNotOptimize(Check(decodeStacks(Bytes.data())).data());
+      benchmark::DoNotOptimize(
+          Check(pieces::decodeStacks(Bytes.data())).data());
   State.SetItemsProcessed(State.iterations() * Blocks.size());
 }
 BENCHMARK(stacksDecode)->Name("stacks-decode-block");
 
-/// Of a longer run: as many pieces as this one has blocks.
-static Directory directory() {
-  Directory D;
+/// The index of a longer run: it has as many pieces as this one has blocks.
+static file::Directory directory() {
+  file::Directory D;
   for (const BlockEntry &E : RecordedRun::get().trace().blocks())
     D.Pieces.push_back({PieceType::Executions, E.Offset, D.Pieces.size()});
   return D;
 }
 
 static void directoryEncode(benchmark::State &State) {
-  const Directory D = directory();
+  const file::Directory D = directory();
   for (auto _ : State) {
     ByteWriter Out;
-    encodeDirectory(Out, D);
+    file::encodeDirectory(Out, D);
     benchmark::DoNotOptimize(Out.data());
   }
   State.SetItemsProcessed(State.iterations() * D.Pieces.size());
 }
 BENCHMARK(directoryEncode)->Name("directory-encode-entry");
 
-/// What opening a trace costs for each piece that is not a block or pages.
+/// Measures what opening a trace costs for each piece that is not a block or
+/// pages.
 static void directoryDecode(benchmark::State &State) {
-  const Directory D = directory();
+  const file::Directory D = directory();
   ByteWriter Bytes;
-  encodeDirectory(Bytes, D);
+  file::encodeDirectory(Bytes, D);
   for (auto _ : State)
     benchmark::DoNotOptimize(
-        Check(decodeDirectory(Bytes.data())).Pieces.data());
+        Check(file::decodeDirectory(Bytes.data())).Pieces.data());
   State.SetItemsProcessed(State.iterations() * D.Pieces.size());
 }
 BENCHMARK(directoryDecode)->Name("directory-decode-entry");

@@ -29,7 +29,7 @@ struct Executed {
 };
 } // namespace
 
-static std::string text(const Activation &A) {
+static std::string text(const answers::Activation &A) {
   return formatv("[entry {0} site {1:x} callee {2:x} sp {3:x} pc {4:x}{5}]",
                  A.Entry, A.CallSite, A.Callee, A.StackPointer, A.Pc,
                  A.Signal ? " signal" : "");
@@ -40,7 +40,7 @@ static std::string text(const NaiveFrame &F) {
                  F.First ? " first" : "");
 }
 
-static bool same(const Activation &A, const NaiveFrame &F) {
+static bool same(const answers::Activation &A, const NaiveFrame &F) {
   if (F.First)
     return A.CallSite == 0 && !A.Signal;
   return A.Entry == F.Entry && A.CallSite == F.CallSite &&
@@ -48,9 +48,11 @@ static bool same(const Activation &A, const NaiveFrame &F) {
          A.Signal == F.Signal && A.Thread == F.Thread;
 }
 
-static void checkStack(const Trace &T, const NaiveRun &Run, const Sample &S) {
+static void checkStack(const query::Trace &T, const NaiveRun &Run,
+                       const Sample &S) {
   std::string Where = formatv("thread {0} at {1}", S.Thread, S.Time);
-  std::vector<Activation> Stack = get(T.callStack(S.Thread, S.Time), Where);
+  std::vector<answers::Activation> Stack =
+      get(T.callStack(S.Thread, S.Time), Where);
   bool Same = Stack.size() == S.Stack.size();
   uint64_t Pc = S.Pc;
   for (size_t I = 0; Same && I < Stack.size(); ++I) {
@@ -77,8 +79,8 @@ static void checkStack(const Trace &T, const NaiveRun &Run, const Sample &S) {
   failed(Message);
 }
 
-static Activation asked(const NaiveFrame &F) {
-  Activation A;
+static answers::Activation asked(const NaiveFrame &F) {
+  answers::Activation A;
   A.Entry = F.Entry;
   A.StackPointer = F.Slot;
   A.Thread = F.Thread;
@@ -86,7 +88,8 @@ static Activation asked(const NaiveFrame &F) {
   return A;
 }
 
-static void checkFrame(const Trace &T, const NaiveRun &Run, size_t Number,
+static void checkFrame(const query::Trace &T, const NaiveRun &Run,
+                       size_t Number,
                        const std::vector<std::vector<size_t>> &Children) {
   const NaiveFrame &F = Run.Frames[Number];
   if (F.First || !F.Entered)
@@ -106,7 +109,7 @@ static void checkFrame(const Trace &T, const NaiveRun &Run, size_t Number,
   size_t Next = 0;
   bool Same = true;
   ok(T.callees(asked(F),
-               [&](const Activation &A) {
+               [&](const answers::Activation &A) {
                  Same &= Next < Callees.size() &&
                          same(A, Run.Frames[Callees[Next]]);
                  ++Next;
@@ -118,9 +121,9 @@ static void checkFrame(const Trace &T, const NaiveRun &Run, size_t Number,
                  Callees.size(), Same ? "" : "; not the same"));
 }
 
-static void checkExecutions(const Trace &T, ArrayRef<Executed> All,
-                            AddressRange Range, TimeRange When,
-                            uint32_t Thread) {
+static void checkExecutions(const query::Trace &T, ArrayRef<Executed> All,
+                            answers::AddressRange Range,
+                            answers::TimeRange When, uint32_t Thread) {
   std::vector<const Executed *> Expected;
   for (const Executed &X : All)
     if (X.Pc >= Range.First && X.Pc <= Range.Last && X.Time >= When.First &&
@@ -134,7 +137,7 @@ static void checkExecutions(const Trace &T, ArrayRef<Executed> All,
     bool Same = true;
     ok(T.executions(
            Range, When, Thread, Backward,
-           [&](const Execution &X) {
+           [&](const answers::Execution &X) {
              if (Next >= Expected.size()) {
                Same = false;
                return false;
@@ -156,13 +159,13 @@ static void checkExecutions(const Trace &T, ArrayRef<Executed> All,
              formatv(": counted {0}, expected {1}", Count, Expected.size()));
 }
 
-/// What the program logged at each execution of observe(): the functions that
-/// are active must be in the call stack, in this order; everything else in it
-/// is not one of them.
-static void checkLog(const Trace &T, ArrayRef<Executed> All) {
+/// Compares call stacks with what the program logged at each execution of
+/// observe(). The functions of the log must be in the call stack in this order,
+/// and none of them elsewhere in it.
+static void checkLog(const query::Trace &T, ArrayRef<Executed> All) {
   uint64_t Observe = 0, Observed = 0;
   ok(T.events(1ull << CH_EV_OUTPUT, {}, false,
-              [&](const TimedEvent &E) {
+              [&](const answers::TimedEvent &E) {
                 StringRef Text = toStringRef(
                     ArrayRef(E.Payload).drop_front(sizeof(ch_ev_output)));
                 if (Text.consume_front("observe 0x") &&
@@ -175,7 +178,7 @@ static void checkLog(const Trace &T, ArrayRef<Executed> All) {
   if (!Observed)
     return;
   auto Word = [&](uint64_t Address, Timestamp At) {
-    MemoryContents M = get(T.memory(Address, 8, At), "log");
+    answers::MemoryContents M = get(T.memory(Address, 8, At), "log");
     return M.Bytes.size() == 8 ? support::endian::read64le(M.Bytes.data()) : 0;
   };
   uint64_t Looked = 0;
@@ -190,12 +193,12 @@ static void checkLog(const Trace &T, ArrayRef<Executed> All) {
       Thread = X.Thread;
       ++Looked;
     }
-    // Its first store says which log it is.
+    // The first store identifies the log.
     if (!Waiting || X.Thread != Thread || X.Time == Waiting)
       continue;
     uint64_t Log = 0;
     ok(T.writes({Observed, Observed + 7}, {Waiting, X.Time}, true,
-                [&](const Write &W) {
+                [&](const answers::Write &W) {
                   Log = support::endian::read64le(W.New.data());
                   return false;
                 }),
@@ -204,7 +207,8 @@ static void checkLog(const Trace &T, ArrayRef<Executed> All) {
       continue;
     uint64_t Depth = Word(Log, Waiting);
     std::vector<uint64_t> Entries;
-    MemoryContents M = get(T.memory(Log + 8, Depth * 8, Waiting), "log");
+    answers::MemoryContents M =
+        get(T.memory(Log + 8, Depth * 8, Waiting), "log");
     for (uint64_t I = 0; I < Depth && M.Bytes.size() == Depth * 8; ++I)
       Entries.push_back(support::endian::read64le(M.Bytes.data() + I * 8));
     Functions.insert(Entries.begin(), Entries.end());
@@ -214,9 +218,10 @@ static void checkLog(const Trace &T, ArrayRef<Executed> All) {
   }
   for (size_t I = 0; I < Logs.size(); ++I) {
     auto &[Time, Entries] = Logs[I];
-    std::vector<Activation> Stack = get(T.callStack(ThreadOf[I], Time), "log");
+    std::vector<answers::Activation> Stack =
+        get(T.callStack(ThreadOf[I], Time), "log");
     std::vector<uint64_t> Found;
-    for (const Activation &A : reverse(Stack))
+    for (const answers::Activation &A : reverse(Stack))
       if (Functions.count(A.Callee))
         Found.push_back(A.Callee);
     std::string Message = formatv("log at {0}: found", Time);
@@ -231,11 +236,11 @@ static void checkLog(const Trace &T, ArrayRef<Executed> All) {
 }
 
 int main(int Argc, char **Argv) {
-  std::unique_ptr<Trace> Opened =
+  std::unique_ptr<query::Trace> Opened =
       openTrace(Argc, Argv, 1, "check-calls trace.db [seed]");
   if (!Opened)
     return 2;
-  const Trace &T = *Opened;
+  const query::Trace &T = *Opened;
   std::mt19937 Random(static_cast<unsigned>(argument(Argc, Argv, 2, 1)));
   auto Pick = [&](uint64_t Bound) {
     return std::uniform_int_distribution<uint64_t>(0, Bound - 1)(Random);
@@ -250,7 +255,7 @@ int main(int Argc, char **Argv) {
   size_t FramesSeen = 0;
   Run.OnInstruction = [&](Timestamp Time, uint32_t Thread, uint64_t Pc) {
     All.push_back({Time, Thread, Pc});
-    // Where something happens, and anywhere.
+    // Samples moments at which something happens, and any others.
     bool News = Run.Frames.size() != FramesSeen && Pick(8) == 0;
     FramesSeen = Run.Frames.size();
     if (News || Pick(T.instructions() / 3000 + 1) == 0)
@@ -276,7 +281,7 @@ int main(int Argc, char **Argv) {
   for (unsigned I = 0; I < 60; ++I) {
     uint64_t Pc = All[Pick(All.size())].Pc;
     uint64_t Length = I % 3 ? 0 : Pick(3000);
-    TimeRange When;
+    answers::TimeRange When;
     if (I % 2) {
       When.First = Pick(T.instructions());
       When.Last = When.First + Pick(T.instructions());

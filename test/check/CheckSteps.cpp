@@ -6,7 +6,7 @@
 // of order.
 
 #include "Tally.h"
-#include "query/Values.h"
+#include "query/replay/operations/ValueTypes.h"
 #include "trace-format/GuestState.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -26,11 +26,11 @@ struct Line {
 };
 } // namespace
 
-/// Carry, parity, adjust, zero, sign, direction, overflow: the other flags are
-/// not the program's.
+/// Carry, parity, adjust, zero, sign, direction, overflow. The other flags do
+/// not belong to the program.
 static constexpr uint32_t FlagMask = 0xcd5;
 
-/// Where things are in the remote protocol's registers for amd64 with AVX.
+/// Offsets in the remote protocol's packet of registers for amd64 with AVX.
 enum Place : unsigned {
   StackPointerAt = 56,
   RipAt = 128,
@@ -43,15 +43,15 @@ enum Place : unsigned {
   PacketBytes = 800
 };
 
-/// The registers as the stub gives them, zero where it is not compared:
-/// - segments, mxcsr and orig_rax, which Valgrind's guest state has not, so
-/// that
-///   the stub makes them up;
-/// - x87, which the stub leaves zero (self-log.test compares it);
+/// The registers as the stub gives them, but zero where they are not compared:
+/// - segments, mxcsr and orig_rax: Valgrind's guest state does not have them,
+/// so the
+///   stub makes them up;
+/// - x87: the stub leaves it zero (self-log.test compares it);
 /// - the stack pointer before the first instruction, which sets it: the
-/// kernel's
-///   stack depends on the environment.
-static std::string packet(const Registers &R, bool First) {
+/// kernel's stack
+///   depends on the environment.
+static std::string packet(const answers::Registers &R, bool First) {
   std::string P(PacketBytes, '\0');
   static const unsigned General[] = {
       CH_OFFSET_RAX, CH_OFFSET_RBX, CH_OFFSET_RCX, CH_OFFSET_RDX, CH_OFFSET_RSI,
@@ -60,8 +60,9 @@ static std::string packet(const Registers &R, bool First) {
       CH_OFFSET_R15, CH_OFFSET_RIP};
   for (unsigned I = 0; I < std::size(General); ++I)
     if (!First || General[I] != CH_OFFSET_RSP)
-      storeValue(P.data() + 8 * I, R.word(General[I]));
-  storeValue(P.data() + FlagsAt, static_cast<uint32_t>(R.flags()) & FlagMask);
+      operations::storeValue(P.data() + 8 * I, R.word(General[I]));
+  operations::storeValue(P.data() + FlagsAt,
+                         static_cast<uint32_t>(R.flags()) & FlagMask);
   for (unsigned I = 0; I < 16; ++I) {
     std::memcpy(P.data() + XmmAt + 16 * I, R.ymm(I).data(), 16);
     std::memcpy(P.data() + UpperAt + 16 * I, R.ymm(I).data() + 16, 16);
@@ -69,11 +70,12 @@ static std::string packet(const Registers &R, bool First) {
   return P;
 }
 
-/// What the stub gave, without what is not compared.
+/// The stub's packet, with zeros where it is not compared.
 static std::string compared(std::string P, bool First) {
   P.resize(PacketBytes);
-  storeValue(P.data() + FlagsAt,
-             loadValue<uint32_t>(P.data() + FlagsAt) & FlagMask);
+  operations::storeValue(P.data() + FlagsAt,
+                         operations::loadValue<uint32_t>(P.data() + FlagsAt) &
+                             FlagMask);
   std::fill(P.begin() + SegmentsAt, P.begin() + XmmAt, '\0');
   std::fill(P.begin() + MxcsrAt, P.begin() + UpperAt, '\0');
   if (First)
@@ -81,10 +83,10 @@ static std::string compared(std::string P, bool First) {
   return P;
 }
 
-/// The time of each step. One after the other, but that the stub does some
-/// iterations of a repeated string instruction at once, each of which has a
-/// timestamp of its own.
-static std::vector<Timestamp> timesOf(const Trace &T,
+/// The time of each step. Steps follow each other, except that the stub does
+/// several iterations of a repeated string instruction at once, each of which
+/// has its own timestamp.
+static std::vector<Timestamp> timesOf(const query::Trace &T,
                                       const std::vector<Line> &Lines) {
   std::vector<Timestamp> Times;
   Timestamp Next = 0;
@@ -92,10 +94,11 @@ static std::vector<Timestamp> timesOf(const Trace &T,
   for (const Line &L : Lines) {
     if (L.Memory)
       continue;
-    const uint64_t Rip = loadValue<uint64_t>(L.Bytes.data() + RipAt),
-                   Rcx = loadValue<uint64_t>(L.Bytes.data() + 16);
+    const uint64_t Rip =
+                       operations::loadValue<uint64_t>(L.Bytes.data() + RipAt),
+                   Rcx = operations::loadValue<uint64_t>(L.Bytes.data() + 16);
     while (Next < T.instructions()) {
-      Expected<Registers> R = T.registers(1, Next);
+      Expected<answers::Registers> R = T.registers(1, Next);
       if (!R) {
         failed(toString(R.takeError()));
         break;
@@ -112,7 +115,7 @@ static std::vector<Timestamp> timesOf(const Trace &T,
 }
 
 int main(int Argc, char **Argv) {
-  std::unique_ptr<Trace> T =
+  std::unique_ptr<query::Trace> T =
       openTrace(Argc, Argv, 2, "check-steps trace.db log");
   if (!T)
     return 2;
@@ -142,14 +145,15 @@ int main(int Argc, char **Argv) {
     ++Checks;
     const Timestamp Time = Times[L.Step];
     if (L.Memory) {
-      Expected<MemoryContents> M = T->memory(L.Address, L.Bytes.size(), Time);
+      Expected<answers::MemoryContents> M =
+          T->memory(L.Address, L.Bytes.size(), Time);
       if (!M)
         failed(toString(M.takeError()));
       else if (toStringRef(ArrayRef(M->Bytes)) != L.Bytes)
         failed(formatv("memory at {0:x} differs at {1}", L.Address, Time));
       continue;
     }
-    Expected<Registers> R = T->registers(1, Time);
+    Expected<answers::Registers> R = T->registers(1, Time);
     if (!R) {
       failed(toString(R.takeError()));
       continue;
@@ -165,7 +169,7 @@ int main(int Argc, char **Argv) {
                    "stub has {3}; rip {4:x} and {5:x}",
                    Time, At, toHex(StringRef(Mine).substr(At & ~7, 8)),
                    toHex(StringRef(Theirs).substr(At & ~7, 8)), R->rip(),
-                   loadValue<uint64_t>(Theirs.data() + RipAt)));
+                   operations::loadValue<uint64_t>(Theirs.data() + RipAt)));
   }
   return finish(utostr(T->instructions() - Times.size()) +
                 " moments without a step");

@@ -2,13 +2,13 @@
 //
 // Walks through a trace in LLDB, forward and backward, and checks two things.
 //
-// Steps: a stretch of the run is stepped through instruction by instruction,
-// noting time, address, line and depth, the depth by counting call and ret
-// instructions. From that, the simplest way there is, follows where
-// reverse-next and reverse-finish must arrive from each of its moments.
+// Steps: it steps through a stretch of the run instruction by instruction and
+// notes time, address, line and depth, which it finds by counting call and ret
+// instructions. From that it derives, in the simplest way, where reverse-next
+// and reverse-finish must arrive from each of the moments.
 //
-// State: whatever moves led to a moment, everything there is as it was the last
-// time: registers, memory, frames. And moves that undo each other do.
+// State: whatever moves lead to a moment, registers, memory and frames there
+// are as they were the last time. Moves that should undo each other do.
 //
 //   check-walk PLUGIN TRACE FUNCTION SEED
 
@@ -31,7 +31,7 @@ void fail(const Twine &What) {
   ++Failures;
 }
 
-/// One LLDB with the trace in it.
+/// An LLDB that has loaded the trace.
 class Session {
 public:
   Session(const std::string &Plugin, const std::string &Trace) {
@@ -79,7 +79,7 @@ public:
     return Time;
   }
 
-  /// All that can be seen at this moment.
+  /// Everything that can be seen at this moment.
   uint64_t fingerprint() {
     hash_code Hash = hash_value(0);
     SBFrame Frame = frame();
@@ -103,7 +103,7 @@ public:
                         hash_combine_range(Memory.begin(), Memory.begin() + N));
     for (uint32_t I = 0, E = thread().GetNumFrames(); I < E; ++I) {
       SBFrame Each = thread().GetFrameAtIndex(I);
-      // LLDB may or may not have entered what is inlined just here.
+      // LLDB may or may not have entered a call that is inlined here.
       if (Each.IsInlined())
         continue;
       Hash = hash_combine(Hash, Each.GetPC(), Each.GetCFA());
@@ -158,7 +158,7 @@ std::vector<Moment> stepThrough(Session &S, size_t Most) {
   return Result;
 }
 
-/// The last moment before From that is in the same activation; -1: none.
+/// The last moment before From in the same activation, or -1.
 int ownBefore(const std::vector<Moment> &Run, int From) {
   for (int I = From - 1; I >= 0 && Run[I].Depth >= Run[From].Depth; --I)
     if (Run[I].Depth == Run[From].Depth)
@@ -173,7 +173,7 @@ int callOf(const std::vector<Moment> &Run, int From) {
   return -1;
 }
 
-/// Where reverse-next must arrive; -1: before what was stepped through.
+/// Where reverse-next must arrive; -1: before the stretch.
 int previousLine(const std::vector<Moment> &Run, int From) {
   int At = ownBefore(Run, From);
   while (true) {
@@ -189,7 +189,8 @@ int previousLine(const std::vector<Moment> &Run, int From) {
   for (int I = ownBefore(Run, At); I >= 0; I = ownBefore(Run, I)) {
     if (!Run[I].Line || Run[I].Prologue)
       continue;
-    // From another line into the middle of a row, LLDB goes on.
+    // LLDB does not stop in the middle of a row that it enters from another
+    // line.
     if (Run[I].Line != Run[Start].Line && Run[Start].RowStart)
       return Start;
     Start = I;
@@ -228,7 +229,7 @@ void checkSteps(Session &S, const std::vector<Moment> &Run,
   outs() << "steps: " << Checked << " checked\n";
 }
 
-/// Any moves between any moments of the stretch.
+/// Makes random moves between moments of the stretch.
 void checkState(Session &S, uint64_t First, uint64_t Last,
                 std::mt19937 &Random) {
   static const char *Moves[] = {"thread step-inst",
@@ -262,7 +263,7 @@ void checkState(Session &S, uint64_t First, uint64_t Last,
     Look(Move);
     if (I % 5)
       continue;
-    // There and back.
+    // Goes there and back.
     Now = Look(Move);
     if (Now < First || Now > Last)
       continue;
@@ -274,9 +275,8 @@ void checkState(Session &S, uint64_t First, uint64_t Last,
       fail(formatv("an instruction there and back led from {0} to {1}", Now,
                    Back));
     ++Undone;
-    // From the start of a line in the same frame, a step over and one back. Not
-    // in libraries: where functions are inlined LLDB takes several lines for
-    // one.
+    // From the start of a line, steps over and back again. Not in libraries:
+    // where functions are inlined, LLDB takes several lines for one.
     S.run("chronicle reverse-next");
     uint64_t Start = Look("reverse-next"), Frame = S.frame().GetCFA();
     if (!S.inProgram())

@@ -2,7 +2,6 @@
 
 #include "NaiveRun.h"
 #include "trace-format/GuestState.h"
-#include "llvm/Support/Endian.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -11,48 +10,21 @@ namespace chronicle {
 
 static constexpr uint64_t MainStack = 1; // as a region
 
-static uint64_t wordAt(const uint8_t *State, unsigned Offset) {
-  return support::endian::read64le(State + Offset);
-}
-template <class T> static T payload(const Event &E) {
-  T Value = {};
-  std::memcpy(&Value, E.Payload.data(), std::min(E.Payload.size(), sizeof(T)));
-  return Value;
+void NaiveRun::failed(const Twine &What) {
+  errs() << What << '\n';
+  Sound = false;
 }
 
-NaiveRun::NaiveRun(const TraceReader &Trace)
-    : Trace(Trace), Pages(Trace), Memory(Pages, 0),
-      Programs(Trace.superblockCount(),
-               [&Trace](uint32_t Id) { return Trace.definition(Id).Bytes; }),
-      Exits(Trace), Replayer(Memory, Programs, Exits) {
-  Replayer.OnMismatch = [this](const Mismatch &M) {
-    errs() << "replay: " << M.What << '\n';
-    Sound = false;
-  };
-  Replayer.OnEvent = [this](const Event &E, Timestamp T) { event(E, T); };
+void NaiveRun::startBlock(const Block &B) {
+  // Every block from its own pages: bytes given by reference are only there.
+  Memory.reset(B.Number);
+  replay::mapSharedObjects(Trace, B.Number, Memory);
 }
 
-bool NaiveRun::run() {
-  for (BlockNumber N = 0; N < Trace.blocks().size() && Sound; ++N) {
-    Expected<Block> B = Trace.readBlock(N);
-    if (!B) {
-      errs() << toString(B.takeError()) << '\n';
-      return false;
-    }
-    // Every block from its own pages: bytes given by reference are only there.
-    Memory.reset(N);
-    mapSharedObjects(Trace, N, Memory);
-    Replayer.start(*B);
-    for (Timestamp T = B->First; Sound; ++T) {
-      if (!Replayer.runTo(T))
-        return false;
-      if (T == B->First + B->Instructions)
-        break;
-      uint32_t Thread = Replayer.thread();
-      const uint8_t *State = Replayer.state(Thread);
-      uint64_t Pc = wordAt(State, CH_OFFSET_RIP);
-      instruction(T, Thread, Pc);
-    }
+bool NaiveRun::afterStep(Timestamp T, const Block &B) {
+  if (!isEnd(T, B)) {
+    const uint32_t Thread = Replayer.thread();
+    instruction(T, Thread, wordAt(Replayer.state(Thread), CH_OFFSET_RIP));
   }
   return Sound;
 }
@@ -61,7 +33,7 @@ uint64_t NaiveRun::regionOf(uint64_t Address, const Thread &T) const {
   auto It = Regions.upper_bound(Address);
   if (It != Regions.begin() && Address <= (--It)->second.first)
     return It->second.second;
-  return T.Current; // the main stack before its growth is told of
+  return T.Current; // the main stack, before its growth is logged
 }
 
 void NaiveRun::drop(Stack &S, uint64_t Above, Timestamp When) {
@@ -84,8 +56,7 @@ size_t NaiveRun::push(Thread &T, uint32_t Number, NaiveFrame F) {
   return Frames.size() - 1;
 }
 
-/// The stack pointer changes; in the stack it is in then, what is below is
-/// over.
+/// Follows a change of the stack pointer. Calls below it in its stack are over.
 void NaiveRun::moved(Thread &T, uint32_t Number, uint64_t To, Timestamp When) {
   uint64_t Region = regionOf(To, T);
   T.StackPointer = To;
@@ -119,10 +90,10 @@ bool NaiveRun::isCall(uint64_t Pc) {
          (Bytes[At] == 0xff && (Bytes[At + 1] >> 3 & 7) == 2);
 }
 
-/// Before the instruction at T runs: what the one before did is seen now.
+/// Called before the instruction at T runs; runs it and looks at what it did.
 void NaiveRun::instruction(Timestamp T, uint32_t Number, uint64_t Pc) {
   Thread &Now = Threads[Number];
-  if (Now.Stacks[Now.Current].Frames.size()) {
+  if (!Now.Stacks[Now.Current].Frames.empty()) {
     NaiveFrame &F = Frames[Now.Stacks[Now.Current].Frames.back()];
     if (!F.Entered) {
       F.Entered = true;
@@ -133,7 +104,7 @@ void NaiveRun::instruction(Timestamp T, uint32_t Number, uint64_t Pc) {
   if (OnInstruction)
     OnInstruction(T, Number, Pc);
   bool Call = isCall(Pc);
-  // To just after it: the events there are told to event(), which sees the
+  // Runs to just after it. event() is called for the events there, and sees the
   // state before each of them.
   Now.Rip = Pc;
   struct {
@@ -166,75 +137,59 @@ void NaiveRun::instruction(Timestamp T, uint32_t Number, uint64_t Pc) {
   Look();
 }
 
-void NaiveRun::event(const Event &E, Timestamp When) {
-  switch (E.Kind) {
-  case CH_EV_MAP: {
-    auto M = payload<ch_ev_map>(E);
-    uint64_t Key = M.flags & CH_MAP_STACK ? MainStack : M.address;
-    Regions[M.address] = {M.address + M.length, Key};
-    return;
-  }
-  case CH_EV_SNAPSHOT: {
-    auto S = payload<ch_ev_snapshot>(E);
-    if (Threads.count(S.thread))
-      return;
-    Thread &T = Threads[S.thread];
-    moved(T, S.thread, wordAt(E.Payload.data() + sizeof(S), CH_OFFSET_RSP),
-          When);
-    return;
-  }
-  case CH_EV_SIGNAL: {
-    auto S = payload<ch_ev_signal>(E);
-    if (S.flags & CH_SIG_FATAL)
-      return;
-    Threads[S.thread].Signals.push_back(S.flags & CH_SIG_ALT_STACK);
-    Threads[S.thread].SignalFrames.push_back(0);
-    return;
-  }
-  case CH_EV_MEMORY: {
-    auto M = payload<ch_ev_memory>(E);
-    if (M.source == CH_MEM_SIGNAL && Threads[M.thread].SignalFrames.size() &&
-        !Threads[M.thread].SignalFrames.back())
-      Threads[M.thread].SignalFrames.back() = M.address;
-    return;
-  }
-  case CH_EV_REGISTERS: {
-    auto R = payload<ch_ev_registers>(E);
-    Thread &T = Threads[R.thread];
-    const uint8_t *Words = E.Payload.data() + sizeof(R);
-    uint64_t To = T.StackPointer;
-    uint64_t Rip = wordAt(Replayer.state(R.thread), CH_OFFSET_RIP);
-    for (uint32_t I = 0; I < R.count; ++I, Words += 16)
-      if (support::endian::read64le(Words) == CH_OFFSET_RSP)
-        To = support::endian::read64le(Words + 8);
-    for (size_t I = 0; I < T.Signals.size(); ++I) {
-      uint64_t At = I + 1 < T.Signals.size() ? T.SignalFrames[I] : To;
-      NaiveFrame F;
-      F.Slot = At;
-      F.Signal = true;
-      F.Entry = When;
-      F.Interrupted = I ? 0 : Rip;
-      uint64_t Before = T.Current;
-      T.StackPointer = At;
-      uint64_t Region = regionOf(At, T);
-      if (Region != Before) {
-        T.Current = Region;
-        T.Stacks[Region].Interrupted = Before;
-      }
-      push(T, R.thread, F);
+/// A change of registers: the entry of signal handlers, or another change of
+/// the stack pointer.
+void NaiveRun::registers(const events::RegistersEvent &R, Timestamp When) {
+  Thread &T = Threads[R.thread];
+  uint64_t To = T.StackPointer;
+  uint64_t Rip = wordAt(Replayer.state(R.thread), CH_OFFSET_RIP);
+  for (uint32_t I = 0; I < R.count; ++I)
+    if (R.change(I).Offset == CH_OFFSET_RSP)
+      To = R.change(I).Value;
+  for (size_t I = 0; I < T.Signals.size(); ++I) {
+    uint64_t At = I + 1 < T.Signals.size() ? T.SignalFrames[I] : To;
+    NaiveFrame F;
+    F.Slot = At;
+    F.Signal = true;
+    F.Entry = When;
+    F.Interrupted = I ? 0 : Rip;
+    uint64_t Before = T.Current;
+    T.StackPointer = At;
+    uint64_t Region = regionOf(At, T);
+    if (Region != Before) {
+      T.Current = Region;
+      T.Stacks[Region].Interrupted = Before;
     }
-    bool Signalled = !T.Signals.empty();
-    T.Signals.clear();
-    T.SignalFrames.clear();
-    if (!Signalled && To != T.StackPointer)
-      moved(T, R.thread, To, When);
-    return;
+    push(T, R.thread, F);
   }
-  case CH_EV_THREAD_EXIT:
-    Threads.erase(payload<ch_ev_thread>(E).thread);
-    return;
-  default:
-    return;
+  bool Signalled = !T.Signals.empty();
+  T.Signals.clear();
+  T.SignalFrames.clear();
+  if (!Signalled && To != T.StackPointer)
+    moved(T, R.thread, To, When);
+}
+
+void NaiveRun::event(const Event &E, Timestamp When) {
+  if (auto M = E.as<events::MapEvent>()) {
+    uint64_t Key = M->flags & CH_MAP_STACK ? MainStack : M->address;
+    Regions[M->address] = {M->address + M->length, Key};
+  } else if (auto S = E.as<events::SnapshotEvent>()) {
+    if (!Threads.count(S->thread))
+      moved(Threads[S->thread], S->thread, S->word(CH_OFFSET_RSP), When);
+  } else if (auto S = E.as<events::SignalEvent>()) {
+    if (S->flags & CH_SIG_FATAL)
+      return;
+    Threads[S->thread].Signals.push_back(S->flags & CH_SIG_ALT_STACK);
+    Threads[S->thread].SignalFrames.push_back(0);
+  } else if (auto M = E.as<events::MemoryEvent>()) {
+    if (M->source == CH_MEM_SIGNAL &&
+        !Threads[M->thread].SignalFrames.empty() &&
+        !Threads[M->thread].SignalFrames.back())
+      Threads[M->thread].SignalFrames.back() = M->address;
+  } else if (auto R = E.as<events::RegistersEvent>()) {
+    registers(*R, When);
+  } else if (auto X = E.as<events::ThreadExitEvent>()) {
+    Threads.erase(X->thread);
   }
 }
 
@@ -242,7 +197,7 @@ std::vector<size_t> NaiveRun::stack(uint32_t Number) const {
   const Thread &T = Threads.at(Number);
   std::vector<size_t> Result;
   const Stack *S = &T.Stacks.at(T.Current);
-  // The handler has returned, but its signal stack is not left yet.
+  // The handler has returned, but the thread has not left its signal stack yet.
   if (S->Frames.empty() && S->Interrupted)
     S = &T.Stacks.at(S->Interrupted);
   if (S->Frames.empty())

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// A run gone through from its first instruction to its last, one at a time, by
-/// a model of calls that knows nothing of superblocks or indexes: what an
-/// instruction is it reads from the program's memory, and which stack an
-/// address belongs to from the mappings.
+/// Follows the calls of a run by a model that knows nothing of superblocks or
+/// indexes. What an instruction is, it reads from the program's memory; which
+/// stack an address belongs to, it takes from the mappings.
 
 #ifndef CHRONICLE_TEST_CHECK_NAIVERUN_H
 #define CHRONICLE_TEST_CHECK_NAIVERUN_H
 
-#include "query/BlockReplayer.h"
-#include "query/TracePages.h"
+#include "test/support/SteppedReplay.h"
+#include "trace-format/events/Events.h"
 #include <functional>
 #include <map>
 
@@ -24,16 +23,16 @@ struct NaiveFrame {
   bool Signal = false, First = false, Entered = false;
 };
 
-class NaiveRun {
+class NaiveRun : SteppedReplay {
 public:
-  explicit NaiveRun(const TraceReader &Trace);
+  explicit NaiveRun(const file::TraceReader &Trace) : SteppedReplay(Trace) {}
 
   /// Called before each instruction with its time, thread and address.
   std::function<void(Timestamp, uint32_t, uint64_t)> OnInstruction;
-  /// False: replay went wrong, or a superblock is not what memory says.
-  bool run();
+  /// Goes through the whole run. False: replay went wrong.
+  bool run() { return stepThrough() && Sound; }
 
-  std::vector<NaiveFrame> Frames; ///< all there ever were, in order
+  std::vector<NaiveFrame> Frames; ///< of the whole run, in order
   /// The frames of a thread now, innermost first, as numbers.
   std::vector<size_t> stack(uint32_t Thread) const;
   std::vector<uint32_t> threads() const;
@@ -48,11 +47,15 @@ private:
     std::map<uint64_t, Stack> Stacks; ///< by region
     uint64_t Current = 0;
     uint64_t StackPointer = 0;
-    std::vector<bool> Signals; ///< coming: on the signal stack?
+    std::vector<bool> Signals; ///< about to be delivered; on the signal stack?
     std::vector<uint64_t> SignalFrames;
     uint64_t Rip = 0;
   };
-  void event(const Event &E, Timestamp T);
+  void startBlock(const Block &B) override;
+  bool afterStep(Timestamp T, const Block &B) override;
+  void event(const Event &E, Timestamp T) override;
+  void failed(const llvm::Twine &What) override;
+  void registers(const events::RegistersEvent &R, Timestamp When);
   void instruction(Timestamp T, uint32_t Number, uint64_t Pc);
   void moved(Thread &T, uint32_t Number, uint64_t To, Timestamp When);
   void drop(Stack &S, uint64_t Above, Timestamp When);
@@ -60,12 +63,6 @@ private:
   uint64_t regionOf(uint64_t Address, const Thread &T) const;
   bool isCall(uint64_t Pc);
 
-  const TraceReader &Trace;
-  TracePages Pages;
-  ReplayMemory Memory;
-  ProgramCache Programs;
-  ExitTable Exits;
-  BlockReplayer Replayer;
   std::map<uint32_t, Thread> Threads;
   std::map<uint64_t, std::pair<uint64_t, uint64_t>>
       Regions; ///< start: end, key

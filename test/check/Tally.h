@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// What the programs in this folder share: opening the trace, counting checks
-/// and saying what is wrong, from any thread.
+/// What the programs in this folder share: opens the trace, counts checks, and
+/// reports what is wrong, from any thread.
 
 #ifndef CHRONICLE_TEST_CHECK_TALLY_H
 #define CHRONICLE_TEST_CHECK_TALLY_H
@@ -33,7 +33,7 @@ inline void expect(bool Condition, const llvm::Twine &What) {
   if (!Condition)
     failed(What);
 }
-/// What the query engine gave; a failure of its own counts as one of ours.
+/// The answer of the query engine; an error counts as a failed check.
 template <class T> T get(llvm::Expected<T> Value, const llvm::Twine &Where) {
   if (Value)
     return std::move(*Value);
@@ -45,15 +45,17 @@ inline void ok(llvm::Error E, const llvm::Twine &Where) {
     failed(Where + ": " + llvm::toString(std::move(E)));
 }
 
-/// The trace that is the first argument, or a message and null.
-inline std::unique_ptr<Trace> openTrace(int Argc, char **Argv, int Least,
-                                        llvm::StringRef Usage,
-                                        TraceOptions Options = {}) {
+/// Opens the trace that is the first argument. Prints a message and returns
+/// null if that fails.
+inline std::unique_ptr<query::Trace>
+openTrace(int Argc, char **Argv, int Least, llvm::StringRef Usage,
+          query::TraceOptions Options = {}) {
   if (Argc <= Least) {
     llvm::errs() << "usage: " << Usage << '\n';
     return nullptr;
   }
-  llvm::Expected<std::unique_ptr<Trace>> T = Trace::open(Argv[1], Options);
+  llvm::Expected<std::unique_ptr<query::Trace>> T =
+      query::Trace::open(Argv[1], std::move(Options));
   if (T)
     return std::move(*T);
   llvm::errs() << llvm::toString(T.takeError()) << '\n';
@@ -63,7 +65,7 @@ inline std::unique_ptr<Trace> openTrace(int Argc, char **Argv, int Least,
 inline uint64_t argument(int Argc, char **Argv, int Place, uint64_t Default) {
   return Argc > Place ? std::strtoull(Argv[Place], nullptr, 0) : Default;
 }
-/// Prints the result; the exit status.
+/// Prints the result and returns the exit status.
 inline int finish(const llvm::Twine &More) {
   llvm::outs() << Checks.load() << " checks, " << Failures.load()
                << " failures; " << More << '\n';

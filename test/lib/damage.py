@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes a damaged copy of a trace: damage.py FROM TO HOW...
 
-  truncate FRACTION   keeps so much of it
-  drop N              without its last N bytes
-  flip FRACTION       inverts one byte at that place, or the last one before it that is not padding
-  version N           claims another format version
-  empty | text        another file altogether"""
+  truncate FRACTION   keep only this fraction of the file
+  drop N              drop the last N bytes
+  flip FRACTION       invert one byte at this fraction of the file, but never a padding byte
+  version N           write another format version into the header
+  empty | text        make an empty file, or a text file"""
 import struct
 import sys
 
 
 def meaningful(data, place):
-    """The place, or the last byte of the piece whose padding is there (docs/format.md, "The database")."""
+    """The place itself or, if padding is there, the last byte of the piece before it.
+    (docs/format.md, "The database", describes pieces.)"""
     at = 64
     while at + 32 <= len(data) and data[at : at + 4] == b"CHPC":
         end = at + 32 + struct.unpack_from("<I", data, at + 12)[0]
@@ -37,8 +38,8 @@ elif how == "version":
 elif how == "empty":
     data = b""
 elif how == "text":
-    data = b"This is not a trace, but a text.\n" * 100
+    data = b"This is a text file, not a trace.\n" * 100
 else:
-    sys.exit("damage.py: what is %s?" % how)
+    sys.exit("damage.py: unknown kind of damage '%s'" % how)
 with open(target, "wb") as file:
     file.write(data)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Records a program on a terminal of its own and types Ctrl-C: interrupt.py --times N
---trace FILE -- program. Waits for "ready" first, and a moment between the interrupts.
-Prints how `chronicle record` ended, then everything that the terminal showed."""
+"""Records a program on a terminal of its own and types Ctrl-C there.
+
+    interrupt.py [--times N] [--quiet] --trace FILE -- PROGRAM...
+
+Waits until the program prints "ready", and for a second between two interrupts. Prints how
+`chronicle record` ended, then what the terminal showed."""
 import argparse
 import os
 import pty
@@ -10,32 +13,32 @@ import signal
 import sys
 import time
 
+import recording
+
 parser = argparse.ArgumentParser()
-parser.add_argument("--chronicle", required=True)
 parser.add_argument("--trace", required=True)
 parser.add_argument("--times", type=int, default=1)
 parser.add_argument("--quiet", action="store_true")
 parser.add_argument("command", nargs="+")
 options = parser.parse_args()
 
-if os.path.exists(options.trace):
-    os.remove(options.trace)
-command = [options.chronicle, "record", "-o", options.trace]
-command += (["--quiet"] if options.quiet else []) + ["--"] + options.command
+command = recording.record_command(
+    options.trace, options.command, ["--quiet"] if options.quiet else []
+)
 child, terminal = pty.fork()
 if child == 0:
-    # Test runners like to ignore it, and that would be inherited.
+    # The test runner may ignore SIGINT, and the program would inherit that.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.execv(command[0], command)
 
 shown = b""
 typed = 0
 next_at = None
-deadline = time.monotonic() + 600
+deadline = time.monotonic() + recording.TIMEOUT
 while True:
     if time.monotonic() > deadline:
         os.kill(child, 9)
-        sys.exit("interrupt.py: no end after 600 seconds; shown last: %r" % shown[-500:])
+        sys.exit("interrupt.py: the recording did not end; the terminal showed %r" % shown[-500:])
     if typed < options.times and next_at and time.monotonic() > next_at:
         os.write(terminal, b"\x03")
         typed += 1
@@ -44,7 +47,7 @@ while True:
         continue
     try:
         data = os.read(terminal, 4096)
-    except OSError:  # the other side is closed
+    except OSError:  # the program closed the terminal
         break
     if not data:
         break
@@ -57,6 +60,6 @@ if os.WIFSIGNALED(status):
 else:
     print("exited with", os.WEXITSTATUS(status))
 sys.stdout.flush()
-# Enough to judge: a live line makes it long.
+# The live line makes the output long; its beginning and its end are enough.
 shown = shown[:2000] + shown[2000:][-2000:]
 sys.stdout.buffer.write(shown.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs a program without and with the recorder and insists that nothing differs.
+"""Runs a program without and with the recorder and fails if anything differs.
 
 Both runs start in an empty directory of the same name, with the same arguments,
 environment and input. Their standard output, standard error, exit status and the
-files they leave must be equal, byte for byte. Then the trace must verify, and what
-`chronicle info` says must agree with what happened. Prints a few facts for FileCheck."""
+files they leave must be equal, byte for byte. Then the trace must verify, and
+`chronicle info` must agree with the run. Prints a few facts for FileCheck."""
 import argparse
 import hashlib
 import json
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-TIMEOUT = 500
+import recording
 
 
 def fail(message, *outputs):
@@ -38,7 +38,7 @@ def files_in(directory):
 
 
 def run(command, directory, options):
-    """Runs a command in a fresh directory; returns status, outputs and files left."""
+    """Runs a command in an empty directory. Returns its status, outputs and the files it left."""
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
     for path in options.copy:
@@ -51,7 +51,7 @@ def run(command, directory, options):
             env={} if options.empty_environment else None,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            timeout=TIMEOUT,
+            timeout=recording.TIMEOUT,
         )
     return process.returncode, process.stdout, process.stderr, files_in(directory)
 
@@ -68,12 +68,12 @@ def compare(native, recorded, options):
     for index, name in ((1, "standard output"), (2, "standard error")):
         if native[index] != recorded[index]:
             fail(
-                "%s differs, first native, then recorded" % name,
+                "%s differs (native first, then recorded)" % name,
                 native[index],
                 recorded[index],
             )
     if native[3] != recorded[3]:
-        fail("the files left behind differ: %s, %s" % (native[3], recorded[3]))
+        fail("the files left behind differ: native %s, recorded %s" % (native[3], recorded[3]))
 
 
 def expected_end(status):
@@ -82,41 +82,23 @@ def expected_end(status):
     return "signal", -status
 
 
-def chronicle_json(options, command):
-    process = subprocess.run(
-        [options.chronicle, command, "--json", options.trace],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        timeout=TIMEOUT,
-    )
-    return process.returncode, process.stdout, process.stderr
-
-
-def verify(options):
-    status, output, errors = chronicle_json(options, "verify")
+def facts_of(subcommand, trace):
+    status, output, errors = recording.ask(subcommand, trace)
     if status:
-        fail("chronicle verify gave %d" % status, output, errors)
-    return json.loads(output)
-
-
-def info(options):
-    status, output, errors = chronicle_json(options, "info")
-    if status:
-        fail("chronicle info gave %d" % status, output, errors)
+        fail("chronicle %s ended with status %d" % (subcommand, status), output, errors)
     return json.loads(output)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--chronicle", required=True)
     parser.add_argument("--trace", required=True)
     parser.add_argument("--stdin", help="file to read standard input from")
     parser.add_argument("--copy", action="append", default=[], help="file to start with")
     parser.add_argument("--with", dest="record_options", action="append", default=[])
     parser.add_argument("--no-compare", action="store_true", help="the output may differ")
-    parser.add_argument("--end", help="how the trace must end, if not as the program")
-    parser.add_argument("--threads", type=int, help="how many threads there must be")
-    parser.add_argument("--instructions", type=int, help="at least so many")
+    parser.add_argument("--end", help="how the trace must end, if not as the program ends")
+    parser.add_argument("--threads", type=int, help="exact number of threads")
+    parser.add_argument("--instructions", type=int, help="least number of instructions")
     parser.add_argument("--empty-environment", action="store_true")
     parser.add_argument("--shared", action="store_true", help="others may write its memory")
     parser.add_argument("--keep", action="store_true", help="keep the trace")
@@ -124,18 +106,17 @@ def main():
     options = parser.parse_args()
 
     directory = options.trace + ".dir"
-    if os.path.exists(options.trace):
-        os.remove(options.trace)
     native = run(options.command, directory, options)
-    record = [options.chronicle, "record", "--quiet", "-o", options.trace]
-    record += options.record_options + ["--"]
-    recorded = run(record + options.command, directory, options)
+    record = recording.record_command(
+        options.trace, options.command, ["--quiet"] + options.record_options
+    )
+    recorded = run(record, directory, options)
     if not os.path.exists(options.trace):
-        fail("no trace was made; status %d" % recorded[0], recorded[1], recorded[2])
+        fail("chronicle record made no trace; its status is %d" % recorded[0], *recorded[1:3])
     compare(native, recorded, options)
 
-    verified = verify(options)
-    facts = info(options)
+    verified = facts_of("verify", options.trace)
+    facts = facts_of("info", options.trace)
     if facts.get("truncated"):
         fail("the trace is truncated: %s" % facts["truncated"])
     end = facts["end"]
@@ -143,9 +124,10 @@ def main():
     if options.end:
         reason, code = options.end, None
     if end["reason"] != reason or (code is not None and end["code"] != code):
-        fail("the trace ends with %s %s, not %s %s" % (end["reason"], end.get("code"), reason, code))
+        found = (end["reason"], end.get("code"))
+        fail("expected the trace to end with %s, but it ends with %s" % ((reason, code), found))
     if options.threads is not None and end["threads"] != options.threads:
-        fail("%d threads, not %d" % (end["threads"], options.threads))
+        fail("expected %d threads, found %d" % (options.threads, end["threads"]))
     if end["instructions"] < (options.instructions or 1000):
         fail("only %d instructions" % end["instructions"])
     if verified["instructions"] != end["instructions"]:
@@ -153,9 +135,9 @@ def main():
     if end["unreported-writes"] and not options.shared:
         fail("%d unreported writes" % end["unreported-writes"])
     if facts["run"]["arguments"][1:] != options.command[1:]:
-        fail("arguments recorded as %s" % facts["run"]["arguments"])
+        fail("the trace has the wrong arguments: %s" % facts["run"]["arguments"])
     if facts["run"]["directory"] != os.path.realpath(directory):
-        fail("directory recorded as %s" % facts["run"]["directory"])
+        fail("the trace has the wrong directory: %s" % facts["run"]["directory"])
 
     print("ending: %s %s" % (end["reason"], end.get("code", "")))
     print("instructions:", end["instructions"])

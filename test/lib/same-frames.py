@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""same-frames.py TRACE PROGRAM SEED: compares the frames that LLDB has from
-history with those that gdb unwinds by itself, at random moments after main
-began: where each goes on, its stack pointer and the registers that callees
-keep."""
-import json
-import os
+"""same-frames.py TRACE PROGRAM SEED: compares the frames that LLDB gets from history with those
+that gdb unwinds by itself, at random moments after main began. Compares the program counter, the
+stack pointer and the registers that a callee preserves."""
 import random
 import re
-import subprocess
 import sys
 import tempfile
+
+import debugger
+import query_session
 
 MOMENTS = 25
 DEPTH = 8
@@ -22,8 +21,8 @@ def show(time):
     gdb.execute("stepi", to_string=True)
     frame = gdb.newest_frame()
     print("@", time)
-    # Where it knows no function it has lost its way; and it makes up frames of
-    # functions that ended by a jump.
+    # A frame without a function means that gdb has lost its way. Tail-call frames are
+    # gdb's guesses.
     while frame and frame.name():
         if frame.type() == gdb.TAILCALL_FRAME:
             frame = frame.older()
@@ -34,47 +33,22 @@ def show(time):
 """
 
 
-def query(trace, request):
-    out = subprocess.check_output(
-        ["chronicle", "query", trace, json.dumps(request)], text=True
-    )
-    return json.loads(out)["result"]
+def gdb_frames(trace, program, times):
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+        script.write("NAMES = %r\n" % NAMES + GDB)
+        script.writelines("show(%d)\n" % time for time in times)
+        script.flush()
+        return debugger.served_gdb_answers(trace, program, [], ["source " + script.name])[0]
 
 
-def gdb_frames(trace, program, times, folder):
-    script = os.path.join(folder, "frames.py")
-    with open(script, "w") as f:
-        f.write("NAMES = %r\n" % NAMES + GDB)
-        for time in times:
-            f.write("show(%d)\n" % time)
-    with subprocess.Popen(
-        ["chronicle", "serve", "--once", trace], stdout=subprocess.PIPE, text=True
-    ) as server:
-        port = server.stdout.readline().rsplit(":", 1)[-1].strip()
-        gdb = ["gdb", "-nx", "-q", "-batch", "-ex", "set pagination off", program]
-        gdb += ["-ex", "target remote 127.0.0.1:" + port, "-x", script]
-        return subprocess.run(
-            gdb, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=600
-        ).stdout
-
-
-def lldb_frames(trace, times, folder):
-    script = os.path.join(folder, "frames.lldb")
-    with open(script, "w") as f:
-        for time in times:
-            f.write("chronicle goto %d\nchronicle now\n" % time)
-            for i in range(2 * DEPTH):
-                f.write("frame select %d\nregister read %s\n" % (i, " ".join(NAMES)))
-    # A frame too many is no reason to stop.
-    source = "command source --stop-on-error false " + script
-    return subprocess.run(
-        ["chronicle", "debug", trace, "-x", "-o", source, "-o", "quit"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        timeout=600,
-    ).stdout
+def lldb_frames(trace, times):
+    read = "register read " + " ".join(NAMES)
+    commands = []
+    for time in times:
+        commands += ["chronicle goto %d" % time, "chronicle now"]
+        for frame in range(2 * DEPTH):
+            commands += ["frame select %d" % frame, read]
+    return debugger.lldb(debugger.on_trace(trace), commands)
 
 
 def parse_gdb(text):
@@ -84,7 +58,7 @@ def parse_gdb(text):
             frames = result.setdefault(int(line[2:]), [])
         elif line.startswith("= "):
             values = [int(word) for word in line[2:].split()]
-            if not frames or frames[-1] != values:  # inlined: the same frame
+            if not frames or frames[-1] != values:  # an inlined function has the same frame
                 frames.append(values)
     return result
 
@@ -108,13 +82,14 @@ def parse_lldb(text):
 
 def main():
     trace, program, seed = sys.argv[1:]
-    first = query(trace, {"cmd": "next-execution", "function": "main", "at": "start"})
-    last = query(trace, {"cmd": "info"})["instructions"]
+    session = query_session.Session(["chronicle", "query", trace])
+    first = session.ask("next-execution", function="main", at="start")
+    last = session.ask("info")["instructions"]
+    session.close()
     chosen = random.Random(int(seed))
     times = sorted(chosen.randrange(first["time"], last) for _ in range(MOMENTS))
-    with tempfile.TemporaryDirectory() as folder:
-        theirs = parse_gdb(gdb_frames(trace, program, times, folder))
-        ours = parse_lldb(lldb_frames(trace, times, folder))
+    theirs = parse_gdb(gdb_frames(trace, program, times))
+    ours = parse_lldb(lldb_frames(trace, times))
     wrong = compared = 0
     for time in times:
         for i, frame in enumerate(theirs.get(time, [])[:DEPTH]):

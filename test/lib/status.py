@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""status.py N command...: succeeds if the command's exit status is N (or -signal)."""
+"""status.py N COMMAND...: succeeds if the exit status of the command is N. If N is negative, the
+command must be killed by signal -N."""
 import subprocess
 import sys
 
 wanted = int(sys.argv[1])
 status = subprocess.run(sys.argv[2:], timeout=600).returncode
 if status != wanted:
-    print("status %d, not %d: %s" % (status, wanted, " ".join(sys.argv[2:])))
+    print("expected status %d, got %d: %s" % (wanted, status, " ".join(sys.argv[2:])))
     sys.exit(1)

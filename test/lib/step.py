@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Steps through a program with the debugger stub of stock Valgrind, and prints its
-state before every instruction:
+"""step.py PROGRAM: steps through a program with the debugger stub of stock Valgrind, and prints
+its state before each instruction:
 
-    r TIME REGISTERS            all registers, as the remote protocol has them
-    m TIME ADDRESS BYTES        what it can write, at every 50th
+    r TIME REGISTERS            all registers, as the remote protocol encodes them
+    m TIME ADDRESS BYTES        its writable memory, before every 50th instruction
 
-The program must be static, and its stack part of its data. Usage: step.py PROGRAM
-"""
+The program must be static, and its stack must be part of its data."""
 import os
 import struct
 import subprocess
@@ -32,7 +31,7 @@ class Stub:
         if not self.input:
             self.input = os.read(self.relay.stdout.fileno(), 65536)
             if not self.input:
-                raise EOFError("the stub is gone")
+                raise EOFError("the debugger stub closed the connection")
         first, self.input = self.input[:1], self.input[1:]
         return first
 
@@ -49,7 +48,7 @@ class Stub:
             answer += c
         self.byte(), self.byte()
         self.relay.stdin.write(b"+")
-        # Runs of a character are answered as the character, *, and a count.
+        # A run of one character is sent as the character, * and a count.
         result, at = [], 0
         while at < len(answer):
             if answer[at : at + 1] == b"*":
@@ -71,14 +70,14 @@ def writable(program):
         kind, flags, _, address, _, _, length = struct.unpack_from("<IIQQQQQ", image, at)
         if kind == 1 and flags & 2:
             return address, length
-    sys.exit("step.py: %s has nothing to write to" % program)
+    sys.exit("step.py: %s has no writable segment" % program)
 
 
 def step(run, place, prefix, first, length):
     deadline = time.time() + 30
     while not any("from-vgdb-to-%d" % run.pid in n for n in os.listdir(place)):
         if time.time() > deadline:
-            sys.exit("step.py: valgrind's stub does not come up")
+            sys.exit("step.py: Valgrind's debugger stub did not start")
         time.sleep(0.05)
     stub = Stub(run.pid, prefix)
     stub.ask("?")
@@ -89,7 +88,7 @@ def step(run, place, prefix, first, length):
             for part in range(first, first + length, 2048):
                 size = min(2048, first + length - part)
                 print("m", at, "%x" % part, stub.ask("m%x,%x" % (part, size)))
-        # "s" answers with a stop, or with the end of the program.
+        # The answer to "s" is a stop or the end of the program.
         if stub.ask("s")[:1] in "WX":
             break
         at += 1

@@ -1,31 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Steps through a program with LLDB, forward and back again, and insists that
+"""Steps through a program with LLDB, forward and back again, and checks that
 
-- LLDB's step-in stops at the same lines in the living program and in the trace;
-- from the last of these stops reverse-step leads to all of them, newest first,
-  but for those in the middle of a line: there LLDB comes back from a call;
-- reverse-next undoes step-over, where that stayed in its call;
-- reverse-finish leads to the instruction before the call began.
+- LLDB's step-in stops at the same lines in the live program and in the trace;
+- reverse-step, from the last of these stops, leads to all of them, newest first, except stops in
+  the middle of a line, where LLDB returns from a call;
+- reverse-next undoes step-over, if step-over stayed in its function;
+- reverse-finish leads to the instruction that calls the function.
 
-The source marks where to begin and to end by `// line: start` and `// line: end`.
-Of optimised code reverse-step may show a few more lines (--more, in 100): LLDB goes
-from one inlined function to another without the line between them."""
+The source marks the first and the last line by `// line: start` and `// line: end`. In optimised
+code reverse-step may stop at more lines (--more, in percent): going forward, LLDB steps from one
+inlined function to another without the line between them."""
 import argparse
-import difflib
 import json
 import os
-import shlex
-import subprocess
-import sys
 from collections import namedtuple
 
-import lldb_session
+import debugger
+import recording
+import split
 
-# A stop, and the number of frames that were there. Time 0: not known.
+# A stop: its line, the number of its frames, its time (0 if not known) and its thread.
 Stop = namedtuple("Stop", "place depth time thread")
-# Before each frame. Its fields may be empty: not all code has lines.
+# Starts each frame, because its fields are empty where code has no lines.
 MARK = "@@ "
-MADE_UP = " made-up"  # for a function that ended by a jump
+MADE_UP = " made-up"  # LLDB infers the frame of a function that ended by a tail call
 INLINED = " inlined"
 SETTINGS = [
     'settings set frame-format "%s{${line.file.basename}:${line.number}} '
@@ -46,46 +44,30 @@ def frames(text):
 
 class Program:
     def __init__(self, options, program):
-        self.chronicle, self.trace, self.program = (
-            options.chronicle,
-            options.trace,
-            program,
-        )
-        marks = lldb_session.marked_lines(options.source)
+        self.trace, self.program = options.trace, program
+        marks = split.marked_lines(options.source)
         self.file = os.path.basename(options.source)
         self.to_start = "breakpoint set --one-shot true --file %s --line %d" % (
             self.file,
             marks["start"],
         )
         self.end = "%s:%d " % (self.file, marks["end"])
-        subprocess.run(
-            [self.chronicle, "record", "--quiet", "--force", "-o", self.trace]
-            + ["--", program],
-            stdout=subprocess.DEVNULL,
-            timeout=lldb_session.TIMEOUT,
-        )
+        recording.record(self.trace, [program])
 
     def live(self, moves):
-        """The stops of the living program."""
+        """The stops of the live program."""
         commands = SETTINGS + [self.to_start, "process launch --no-stdio"]
-        return self.stops(["lldb-22", "-x", self.program], commands, moves, [])
+        return self.stops(debugger.on_program(self.program), commands, moves, [])
 
     def traced(self, commands, moves):
-        return self.stops(
-            [self.chronicle, "debug", self.trace, "-x"],
-            SETTINGS + commands,
-            moves,
-            [NOW],
-        )
+        return self.stops(debugger.on_trace(self.trace), SETTINGS + commands, moves, [NOW])
 
-    def stops(self, debugger, commands, moves, moment):
-        """Where the moves led, each of which may be several commands."""
+    def stops(self, lldb, commands, moves, moment):
+        """The stop after each move. A move is a list of commands."""
         look = [BACKTRACE] + moment
         for move in moves:
             commands = commands + move + look
-        answers = lldb_session.answers(
-            lldb_session.run(debugger, commands), commands
-        )
+        answers, _ = debugger.lldb_answers(lldb, commands)
         found = []
         for at, command in enumerate(commands):
             if command != BACKTRACE:
@@ -103,20 +85,17 @@ class Program:
         for count, stop in enumerate(stops, 1):
             if stop.place.startswith(self.end):
                 return stops[:count]
-        lldb_session.fail("the steps did not lead to %s" % self.end)
+        debugger.fail("the steps did not reach %s" % self.end)
 
 
 def differences(name, expected, found):
-    lines = difflib.unified_diff(
-        expected, found, "expected", "found", lineterm="", n=2
-    )
-    text = "\n".join(lines)
+    text = debugger.difference(expected, found, context=2)
     if text:
-        lldb_session.fail(name, text)
+        debugger.fail(name, text)
 
 
 def line_starts(stops):
-    """Without those where a call came back to the line that had made it."""
+    """Without the stops at which a call returned to the middle of its line."""
     line, before, result = {}, 0, []
     for stop in stops:
         if stop.depth >= before or line.get(stop.depth) != stop.place:
@@ -131,7 +110,7 @@ def shown(stops):
 
 
 def check_into(program, forward, more):
-    """reverse-step, all the way; returns what is wrong."""
+    """Checks reverse-step from the last stop to the first; returns the number of stops."""
     expected = line_starts(forward)
     most = len(expected) * (100 + more) // 100
     back = program.traced(
@@ -146,7 +125,7 @@ def check_into(program, forward, more):
 
 
 def check_over(program, starts):
-    """step-over and reverse-next, from each of these."""
+    """Checks step-over and reverse-next from each of these stops."""
     moves = []
     for stop in starts:
         moves += [["chronicle goto %d" % stop.time], ["thread step-over"], ["rn"]]
@@ -157,7 +136,7 @@ def check_over(program, starts):
             continue
         checked += 1
         if (back.time, back.place) != (here.time, here.place):
-            lldb_session.fail(
+            debugger.fail(
                 "step-over from %s and reverse-next" % (here,),
                 "%s\n%s" % (over, back),
             )
@@ -165,7 +144,7 @@ def check_over(program, starts):
 
 
 def check_out(program, starts):
-    """reverse-finish and an instruction forward, from each of these."""
+    """Checks reverse-finish and one instruction forward from each of these stops."""
     moves = []
     for stop in starts:
         moves += [["chronicle goto %d" % stop.time], ["rf"], ["thread step-inst"]]
@@ -176,18 +155,14 @@ def check_out(program, starts):
             or entry.time != call.time + 1
             or entry.time > here.time
         ):
-            lldb_session.fail(
+            debugger.fail(
                 "reverse-finish from %s" % (here,), "%s\n%s" % (call, entry)
             )
     return len(starts)
 
 
 def check(options, build, program):
-    subprocess.run(
-        shlex.split(build) + ["-o", program, options.source],
-        check=True,
-        timeout=lldb_session.TIMEOUT,
-    )
+    debugger.build(build, program, options.source)
     run = Program(options, program)
     steps = [[]] + [["thread step-in"]] * options.steps
     live = run.until_end(run.live(steps))
@@ -201,8 +176,8 @@ def check(options, build, program):
         [stop.place for stop in forward],
     )
     into = check_into(run, forward, options.more)
-    # Going to a moment shows what is inlined there in one way only, and the
-    # thread that runs then.
+    # `chronicle goto` selects the thread that runs at that time, and always shows the same
+    # inlined frame there.
     once = [
         stop
         for stop in line_starts(forward)[1:-1]
@@ -222,17 +197,16 @@ def check(options, build, program):
         % (build, len(forward), into, over, out)
     )
     if not (into and over and out):
-        lldb_session.fail("nothing was checked")
+        debugger.fail("nothing was checked")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chronicle", required=True)
     parser.add_argument("--trace", required=True)
     parser.add_argument("--source", required=True)
     parser.add_argument("--build", action="append", required=True)
-    parser.add_argument("--steps", type=int, default=400, help="at most")
-    parser.add_argument("--more", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=400, help="maximum (default 400)")
+    parser.add_argument("--more", type=int, default=0, help="percent (default 0)")
     parser.add_argument("program")
     options = parser.parse_args()
     for number, build in enumerate(options.build):

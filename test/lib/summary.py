@@ -1,24 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Counts the results that `lit --output FILE` wrote: one line, exit 0 if all is well.
+"""Counts the results in files that `lit --output FILE` and `utils/lint --results FILE` wrote: prints one line, and
+exits with status 0 if nothing failed.
 
-A run that left no results, or no test that passed, is a failure."""
+A run that left no results, or in which no test passed, is a failure."""
 import json
 import os
 import sys
 
 PASSED = {"PASS", "FLAKYPASS", "XFAIL"}
-# lit calls skipped what it had no time for: that is no success.
+# lit reports as skipped what it had no time for, which is a failure.
 UNSUPPORTED = {"UNSUPPORTED"}
 IGNORED = {"EXCLUDED"}
 
 
-def main(path):
-    if not os.path.exists(path):
-        print("check: lit left no results")
+def load(paths):
+    """All results, and the files that are missing."""
+    tests, missing = [], []
+    for path in paths:
+        if os.path.exists(path):
+            with open(path) as file:
+                tests += json.load(file)["tests"]
+        else:
+            missing.append(path)
+    return tests, missing
+
+
+def main(paths):
+    tests, missing = load(paths)
+    if missing:
+        print("check: these results are missing: %s" % " ".join(missing))
         print("0 passed, 1 failed")
         return 1
-    with open(path) as file:
-        tests = json.load(file)["tests"]
     passed = [t for t in tests if t["code"] in PASSED]
     skipped = [t for t in tests if t["code"] in UNSUPPORTED]
     failed = [t for t in tests if t["code"] not in PASSED | UNSUPPORTED | IGNORED]
@@ -38,4 +50,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

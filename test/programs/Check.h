@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the test programs share: a check that ends the program loudly, a running
-// hash to print instead of long tables, and a generator that needs no libc.
+// What the test programs share: a check that ends the program with a message, a
+// running hash to print instead of long tables, and a random number generator
+// that needs no C library.
 #ifndef CHRONICLE_TEST_PROGRAMS_CHECK_H
 #define CHRONICLE_TEST_PROGRAMS_CHECK_H
 
@@ -38,7 +39,7 @@ __attribute__((unused)) static uint64_t nextRandom(void) {
   return Seed;
 }
 
-// Values at which arithmetic goes wrong, then random ones.
+// Values that are likely to break arithmetic, then random ones.
 __attribute__((unused)) static uint64_t interesting(unsigned I) {
   static const uint64_t Special[] = {0,
                                      1,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads by the kernel's asynchronous calls: it fills the buffer at any time
-// between the call that asks for it and the one that says it is done.
+// Reads with the kernel's asynchronous calls. The kernel fills the buffer at
+// any time between the call that submits the read and the one that reports its
+// end.
 #include "Check.h"
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -25,7 +26,7 @@ int main(void) {
                            .aio_nbytes = 4090};
     struct iocb *Requests[] = {&Request};
     CHECK(syscall(SYS_io_submit, Context, 1, Requests) == 1);
-    // Long enough for the end of a block.
+    // Runs long enough for a block to end.
     for (volatile int Spin = 0; Spin < 60000; ++Spin)
       Buffer[Spin % 3] = (unsigned char)Spin;
     struct io_event Event;

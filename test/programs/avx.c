@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// AVX and AVX2: 256-bit arithmetic, permutes, gathers, masked moves,
-// broadcasts.
+// Runs AVX and AVX2 instructions: 256-bit arithmetic, permutes, gathers, masked
+// moves and broadcasts.
 #include "Check.h"
 #include <immintrin.h>
 
@@ -10,28 +10,25 @@ static void keeps(__m256 V) { keep(_mm256_castps_si256(V)); }
 
 static void integers(__m256i A, __m256i B) {
 #define I(Op) keep(_mm256_##Op(A, B));
-  I(add_epi8)
-  I(add_epi16) I(add_epi32) I(add_epi64) I(sub_epi8) I(sub_epi16) I(sub_epi32)
-      I(sub_epi64) I(adds_epi8) I(adds_epu16) I(subs_epu8) I(subs_epi16) I(
-          mullo_epi16) I(mullo_epi32) I(mulhi_epi16) I(mulhi_epu16) I(mul_epu32)
-          I(mul_epi32) I(madd_epi16) I(maddubs_epi16) I(mulhrs_epi16) I(
-              sad_epu8) I(avg_epu8) I(avg_epu16) I(min_epu8) I(max_epu8)
-              I(min_epi8) I(max_epi8) I(min_epi16) I(max_epu16) I(min_epi32) I(
-                  max_epi32) I(min_epu32) I(max_epu32) I(and_si256) I(or_si256)
-                  I(xor_si256) I(andnot_si256) I(cmpeq_epi8) I(cmpeq_epi16) I(
-                      cmpeq_epi32) I(cmpeq_epi64) I(cmpgt_epi8) I(cmpgt_epi16)
-                      I(cmpgt_epi32) I(cmpgt_epi64) I(unpackhi_epi8)
-                          I(unpacklo_epi16) I(unpackhi_epi32) I(unpacklo_epi64)
-                              I(packs_epi16) I(packs_epi32) I(packus_epi16) I(
-                                  packus_epi32) I(shuffle_epi8) I(hadd_epi16)
-                                  I(hadd_epi32) I(hsub_epi16) I(hadds_epi16) I(
-                                      sign_epi8) I(sign_epi16) I(sign_epi32)
-                                      I(sllv_epi32) I(sllv_epi64) I(srlv_epi32)
-                                          I(srlv_epi64) I(srav_epi32)
-                                              I(permutevar8x32_epi32)
+  // clang-format off
+  I(add_epi8) I(add_epi16) I(add_epi32) I(add_epi64) I(sub_epi8) I(sub_epi16)
+  I(sub_epi32) I(sub_epi64) I(adds_epi8) I(adds_epu16) I(subs_epu8)
+  I(subs_epi16) I(mullo_epi16) I(mullo_epi32) I(mulhi_epi16) I(mulhi_epu16)
+  I(mul_epu32) I(mul_epi32) I(madd_epi16) I(maddubs_epi16) I(mulhrs_epi16)
+  I(sad_epu8) I(avg_epu8) I(avg_epu16) I(min_epu8) I(max_epu8) I(min_epi8)
+  I(max_epi8) I(min_epi16) I(max_epu16) I(min_epi32) I(max_epi32) I(min_epu32)
+  I(max_epu32) I(and_si256) I(or_si256) I(xor_si256) I(andnot_si256)
+  I(cmpeq_epi8) I(cmpeq_epi16) I(cmpeq_epi32) I(cmpeq_epi64) I(cmpgt_epi8)
+  I(cmpgt_epi16) I(cmpgt_epi32) I(cmpgt_epi64) I(unpackhi_epi8)
+  I(unpacklo_epi16) I(unpackhi_epi32) I(unpacklo_epi64) I(packs_epi16)
+  I(packs_epi32) I(packus_epi16) I(packus_epi32) I(shuffle_epi8) I(hadd_epi16)
+  I(hadd_epi32) I(hsub_epi16) I(hadds_epi16) I(sign_epi8) I(sign_epi16)
+  I(sign_epi32) I(sllv_epi32) I(sllv_epi64) I(srlv_epi32) I(srlv_epi64)
+  I(srav_epi32) I(permutevar8x32_epi32);
+  // clang-format on
 #undef I
-                                                  keep(_mm256_abs_epi8(A)),
-      keep(_mm256_abs_epi32(A)), keep(_mm256_alignr_epi8(A, B, 9));
+  keep(_mm256_abs_epi8(A)), keep(_mm256_abs_epi32(A)),
+      keep(_mm256_alignr_epi8(A, B, 9));
   keep(_mm256_blend_epi16(A, B, 0x5a)), keep(_mm256_blend_epi32(A, B, 0x36));
   keep(_mm256_blendv_epi8(A, B, _mm256_xor_si256(A, B))),
       keep(_mm256_mpsadbw_epu8(A, B, 0x2d));
@@ -55,11 +52,12 @@ static void integers(__m256i A, __m256i B) {
 
 static void floats(__m256 A, __m256 B) {
 #define F(Op) keeps(_mm256_##Op##_ps(A, B));
-  F(add)
-  F(sub) F(mul) F(div) F(min) F(max) F(hadd) F(hsub) F(addsub) F(unpackhi)
-      F(and) F(or) F(xor) F(andnot)
+  // clang-format off
+  F(add) F(sub) F(mul) F(div) F(min) F(max) F(hadd) F(hsub) F(addsub)
+  F(unpackhi) F(and) F(or) F(xor) F(andnot);
+  // clang-format on
 #undef F
-          keeps(_mm256_cmp_ps(A, B, _CMP_LT_OQ)),
+  keeps(_mm256_cmp_ps(A, B, _CMP_LT_OQ)),
       keeps(_mm256_cmp_ps(A, B, _CMP_NEQ_UQ));
   keeps(_mm256_sqrt_ps(_mm256_mul_ps(A, A))), keeps(_mm256_dp_ps(A, B, 0xf1));
   keeps(_mm256_round_ps(A, 3)), keeps(_mm256_shuffle_ps(A, B, 0x4e)),
@@ -73,10 +71,12 @@ static void floats(__m256 A, __m256 B) {
 
 static void doubles(__m256d A, __m256d B) {
 #define D(Op) keepd(_mm256_##Op##_pd(A, B));
-  D(add)
-  D(sub) D(mul) D(div) D(min) D(max) D(hadd) D(hsub) D(addsub) D(unpacklo)
+  // clang-format off
+  D(add) D(sub) D(mul) D(div) D(min) D(max) D(hadd) D(hsub) D(addsub)
+  D(unpacklo);
+  // clang-format on
 #undef D
-      keepd(_mm256_cmp_pd(A, B, _CMP_GE_OQ)),
+  keepd(_mm256_cmp_pd(A, B, _CMP_GE_OQ)),
       keepd(_mm256_sqrt_pd(_mm256_mul_pd(A, A)));
   keepd(_mm256_floor_pd(A)), keepd(_mm256_permute_pd(A, 5)),
       keepd(_mm256_movedup_pd(B));

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Stores to one page, then to hundreds, then to one again, half a million
-   instructions and more each: the lengths of blocks follow. */
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stores to one page, then to hundreds, then to one again, for half a million
+// instructions or more each time. The length of blocks follows.
 #define PAGES 512
 
 static volatile char memory[PAGES][4096];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads block in system calls whose buffers they have just stored to. While
-// another thread runs, for longer than a block, the kernel fills the buffers; and
-// that thread stores to the bytes right beside them.
+// Threads block in system calls whose buffers they have just stored to. Another
+// thread then runs for longer than a block. Meanwhile the kernel fills the
+// buffers, and that thread stores to the bytes right beside them.
 #include "Check.h"
 #include <poll.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 static int Pipe[2], Socket[2];
 static volatile int Waiting;
 
-// Ends in the middle of a granule; the other thread's bytes follow.
+// Ends in the middle of a granule. The other thread's bytes follow.
 static struct Buffer {
   unsigned char Before[3];
   unsigned char Bytes[14];
@@ -45,7 +45,8 @@ static void *receives(void *Unused) {
   return Unused;
 }
 static void *polls(void *Unused) {
-  struct pollfd Set[2] = {{Pipe[0], POLLIN, 0x5555}, {Socket[0], POLLIN, 0x5555}};
+  struct pollfd Set[2] = {{Pipe[0], POLLIN, 0x5555},
+                          {Socket[0], POLLIN, 0x5555}};
   Waiting = 1;
   CHECK(poll(Set, 2, 10000) == 1);
   CHECK(Set[0].revents == POLLIN && Set[1].revents == 0);
@@ -75,7 +76,7 @@ int main(void) {
     CHECK(pthread_create(&Thread, NULL, Kinds[I % 4], NULL) == 0);
     while (!Waiting)
       sched_yield();
-    usleep(20000); // it blocks by now
+    usleep(20000); // it is blocked by now
     CHECK(write(I % 4 == 1 ? Socket[1] : Pipe[1], "xxxxxxxxxxxxxx", 14) == 14);
     for (int Spin = 0; Spin < 200000; ++Spin)
       Buffers[I % 2].After[Spin % 7] = Buffers[I % 2].Before[Spin % 3] = Spin;

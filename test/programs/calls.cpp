@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// All the ways in which procedures are entered and left. Compiled with
-// -finstrument-functions -DLOGGED it also keeps a log of its own stack, and
-// says where that is: what history finds must agree with it.
+// Enters and leaves functions in every way. Compiled with
+// -finstrument-functions -DLOGGED it also logs its own stack and reports where
+// the log is: the call stacks of the trace must agree with it.
 
 #include <cerrno>
 #include <csetjmp>
@@ -21,8 +21,8 @@
 #define NOINLINE __attribute__((noinline))
 
 extern "C" {
-// The log: the entries of the functions that are active, outermost first. One a
-// thread and a coroutine; Log is the one in use.
+// The log: the entries of the active functions, outermost first. There is one
+// per thread and one per coroutine; Log is the one in use.
 struct CallLog {
   uint64_t Depth;
   void *Functions[1000];
@@ -86,7 +86,7 @@ NOINLINE void jumpOut(int N) {
   Sink = N;
 }
 NOINLINE int catchJump(int N) {
-  // The log does not hear of what longjmp leaves.
+  // longjmp leaves functions without a call of the logging exit hook.
   uint64_t Depth = Log->Depth;
   int R = setjmp(Jump);
   if (R == 0)
@@ -165,7 +165,7 @@ NOINLINE void installHandler(int Signal, void (*Handler)(int), int Flags) {
   sigaction(Signal, &A, nullptr);
 }
 NOINLINE char *newStack(size_t Size) {
-  // A page that is not mapped on either side keeps it apart from others.
+  // An unmapped page on either side keeps it apart from other mappings.
   auto *Space = static_cast<char *>(mmap(nullptr, Size + 8192, PROT_NONE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   munmap(Space, 4096);
@@ -191,7 +191,7 @@ NOINLINE void signals() {
   faulting();
   installHandler(SIGSEGV, jumpingHandler, 0);
   faulting();
-  // Two at once: both frames are made before either handler runs.
+  // Two signals at once: both frames are made before either handler runs.
   installHandler(SIGUSR1, handler, 0);
   sigset_t Set, Old;
   sigemptyset(&Set);
@@ -253,7 +253,7 @@ NOINLINE void coroutines() {
 }
 
 static pthread_mutex_t Mutex = PTHREAD_MUTEX_INITIALIZER;
-// Its entry would be logged with the main thread's.
+// Its entry would go to the main thread's log.
 NOLOG NOINLINE void *threadMain(void *Number) {
   Log = &Logs[4 + intptr_t(Number)];
   Log->Depth = 0;
@@ -282,7 +282,7 @@ NOINLINE void look(int N) {
     look(N - 1);
   Sink = N;
 }
-// Everything above its own frame is gone for a while.
+// Everything above its own frame is overwritten for a while.
 NOINLINE void smash(uintptr_t From, size_t Size) {
   auto *Stack = reinterpret_cast<char *>(From);
   std::memcpy(Saved, Stack, Size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// clone3 called directly, as newer libraries do; the fallback when it is
+// Calls clone3 directly, as newer C libraries do, and falls back when it is
 // refused.
 #define _GNU_SOURCE
 #include "Check.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A loop as long as its argument asks for, in millions of iterations of about
-// ten instructions, over a table of as many kilobytes as the second one says.
+// Runs a loop over a table. The first argument is the number of iterations in
+// millions (about ten instructions each), the second the table's size in KB.
 #include "Check.h"
 
 int main(int Count, char **Arguments) {
@@ -11,7 +11,7 @@ int main(int Count, char **Arguments) {
   uint64_t X = 1, Window = 0;
   for (uint64_t I = 0; I < Millions * 1000000; ++I) {
     X = X * 6364136223846793005u + 1442695040888963407u;
-    // As programs do: a while in one place, then in another.
+    // Works in one place for a while, then in another, as real programs do.
     if (I % 4096 == 0)
       Window = (X >> 20) % (Words / 64) * 64;
     Table[Window + I % 64] += X >> 33;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Instructions and calls whose results come from outside: none may be
-// recomputed.
+// Uses instructions and calls whose results come from outside the program, so
+// that replay cannot recompute them.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <sched.h>

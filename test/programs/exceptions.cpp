@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C++: exceptions through frames with destructors, rethrown, caught by base,
-// carried between threads; containers, virtual calls, std::function.
+// Uses C++: exceptions that pass frames with destructors, are rethrown, caught
+// by base class and carried between threads; containers, virtual calls and
+// std::function.
 #include <cstdio>
 #include <exception>
 #include <functional>

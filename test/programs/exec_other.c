@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Works a little, then replaces itself by the program in its arguments.
+// Works a little, then replaces itself with the program in its arguments.
 #include "Check.h"
 #include <pthread.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A thread that is not the first ends the program while others run and wait.
+// A thread other than the first ends the program while the others run and wait.
 #include "Check.h"
 #include <pthread.h>
 
 static volatile long Count;
 
-/* Sleeps now and then: how long the run is must not depend on how long a loaded
-   machine lets the others wait. */
+// Sleeps now and then, so that the length of the run does not depend on how
+// long a loaded machine keeps the other threads waiting.
 static void *spin(void *Argument) {
   for (;;)
     if (++Count % 1000 == 0)

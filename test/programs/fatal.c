@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ends in the way its argument says, after some work, in the middle of it.
+// Dies in the way its argument says, in the middle of some work.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <pthread.h>
@@ -34,7 +34,7 @@ static void *spin(void *Argument) {
 
 int main(int Count, char **Arguments) {
   const char *How = Count > 1 ? Arguments[1] : "";
-  // No core files from the tests.
+  // The tests must not leave core files.
   struct rlimit None = {0, 0};
   setrlimit(RLIMIT_CORE, &None);
   printf("about to end by %s\n", How);
@@ -71,7 +71,7 @@ int main(int Count, char **Arguments) {
     work();
     kill(getpid(), SIGKILL);
   } else if (!strcmp(How, "wait")) {
-    // For the tests that end it from outside.
+    // This is for tests that kill the program from outside.
     printf("ready\n");
     fflush(stdout);
     for (;;)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Registers at a fault, in code that changes all of them right before the
-// instruction that faults and again right after it. What a handler sees is
-// printed; without a handler the program dies of it. That code has always run
-// before, when there was no handler yet.
+// Faults in code that changes all registers right before the faulting
+// instruction and again right after it. A handler prints the registers that it
+// sees; without a handler the fault kills the program. The code always ran
+// earlier, before a handler was installed.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <pthread.h>
@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 
-// The argument is in rdi; every other register has a value of its own where it
-// is used, and another one afterwards. Nobody looks at what was loaded or
-// divided.
+// The argument is in rdi. Every other register has a distinct value at the
+// faulting instruction and another one after it. Nothing uses the result of the
+// load or of the division.
 #define BEFORE                                                                 \
   "  push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"       \
   "  movabs $0x1111111111111111, %rax\n"                                       \
@@ -38,12 +38,12 @@
 __asm__(".text\n"
         "store:\n" BEFORE "  mov %rcx, (%rdi)\n" AFTER "load:\n" BEFORE
         "  mov (%rdi), %rcx\n" AFTER "divide:\n" BEFORE "  div %rdi\n" AFTER
-        // Pushes to where rdi points.
+        // Pushes to the address in rdi.
         "pushes:\n" BEFORE
         "  xchg %rsp, %rdi; push %rax; xchg %rsp, %rdi\n" AFTER);
 uint64_t store(void *Where), load(void *Where), pushes(void *Where);
 uint64_t divide(uint64_t By);
-// xmm0 - xmm15, as they were before.
+// The values that xmm0 to xmm15 had before.
 static const uint64_t Result = 0x2222222222222222 - 0x7777777777777777;
 
 // Larger than what BEFORE leaves in rdx, so that the quotient fits.
@@ -62,12 +62,12 @@ static void seen(int Number, siginfo_t *Info, void *Context) {
   printf("signal %d:", Number);
   for (unsigned I = 0; I < sizeof(Numbers) / sizeof(*Numbers); ++I) {
     uint64_t Value = User->uc_mcontext.gregs[Numbers[I]];
-    // Carry, parity, adjust, zero, sign and overflow. The others are the
-    // processor's own.
+    // Carry, parity, adjust, zero, sign and overflow. The program does not
+    // control the others.
     printf(" %s=%llx", Names[I],
            (unsigned long long)(Numbers[I] == REG_EFL ? Value & 0x8d5 : Value));
   }
-  // Valgrind's frames have no vector registers: see Result.
+  // Valgrind's signal frames have no vector registers, so Result holds them.
   printf("\n");
   fflush(stdout);
   if (Number == SIGFPE)
@@ -97,7 +97,7 @@ static void faults(void) {
 
 int main(int Count, char **Arguments) {
   const char *How = Count > 1 ? Arguments[1] : "";
-  // No core files from the tests.
+  // The tests must not leave core files.
   struct rlimit None = {0, 0};
   setrlimit(RLIMIT_CORE, &None);
   Page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// FMA, BMI1, BMI2, LZCNT, POPCNT, MOVBE, ADX and F16C.
+// Runs FMA, BMI1, BMI2, LZCNT, POPCNT, MOVBE, ADX and F16C instructions.
 #include "Check.h"
 #include <immintrin.h>
 
@@ -47,7 +47,7 @@ static void fused(double A, double B, double C) {
   __m128 P = _mm_set_ps((float)A, (float)B, (float)C, 1.5f),
          Q = _mm_set_ps((float)C, (float)A, 3, .1f);
   keeps(_mm_fmadd_ps(P, Q, P));
-  // Valgrind clears the upper lanes of a scalar one (and gives -0 where x - x
+  // For a scalar FMA, Valgrind clears the upper lanes (and gives -0 where x - x
   // is +0).
   keeps(_mm_set_ss(_mm_cvtss_f32(_mm_fnmadd_ss(Q, P, Q))));
   keeps(_mm_set_ss(_mm_cvtss_f32(_mm_fmsub_ss(P, P, Q))));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pages that fault though their mapping may be read and written: what newer C
-// libraries put around the stacks of threads. Says if the kernel has none.
+// Installs guard pages, which fault although their mapping is readable and
+// writable. Newer C libraries put them around thread stacks. Reports if the
+// kernel does not have them.
 #include "Check.h"
 #include <errno.h>
 #include <sys/mman.h>
@@ -17,12 +18,12 @@ int main(void) {
     printf("no guard pages\n");
     return 0;
   }
-  // Long enough for a look at each page of the program.
+  // Runs long enough for the recorder to look at each page of the program.
   volatile unsigned Sum = 0;
   for (unsigned I = 0; I < 400000; ++I)
     Sum += I;
   CHECK(!madvise(P + 2 * Page, (Pages - 4) * Page, GuardRemove));
-  // What was there is gone.
+  // The former contents are gone.
   hashBytes(P, Page);
   hashBytes(P + 2 * Page, (Pages - 4) * Page);
   printf("guard pages done %016lx\n", (unsigned long)Hash);

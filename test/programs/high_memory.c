@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory far up in the address space: asked for by a hint, as V8 does, and, with
-// an argument, insisted on.
+// Maps memory high in the address space: by a hint, as V8 does, or, with an
+// argument, at a fixed address.
 #include "Check.h"
 #include <sys/mman.h>
 
@@ -25,7 +25,8 @@ int main(int Count, char **Arguments) {
   if (Count > 1) {
     volatile unsigned char *Low = map(0, 0), *High;
     memset((void *)Low, 3, 100);
-    // Where Valgrind lets no program go it is refused: then there is no more.
+    // Valgrind refuses addresses that it does not give to programs. Then there
+    // is nothing more to test.
     High = mmap((void *)0x500000000000, 1 << 20, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     use(Low);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Integer instructions of every width, with the flags that the manual defines.
+// Runs integer instructions of every width and checks the flags that the manual
+// defines.
 #include "Check.h"
 
 enum { CF = 1, PF = 4, AF = 16, ZF = 64, SF = 128, OF = 2048 };
@@ -16,7 +17,7 @@ enum { ARITH = CF | PF | AF | ZF | SF | OF, LOGIC = CF | PF | ZF | SF | OF };
                      : "cc");                                                  \
     hashWord(X);                                                               \
     hashWord(Y);                                                               \
-    hashWord(Flags &(Mask));                                                   \
+    hashWord(Flags & (Mask));                                                  \
   }
 #define WIDTHS(Name, Insn, Mask)                                               \
   BINARY(Name##8, Insn "b", uint8_t, Mask)                                     \
@@ -54,10 +55,10 @@ BINARY(btc64, "btcq", uint64_t, CF)
                      : "c"(C)                                                  \
                      : "cc");                                                  \
     hashWord(X);                                                               \
-    hashWord(Flags &(C ? (Mask) : ARITH & ~OF));                               \
+    hashWord(Flags & (C ? (Mask) : ARITH & ~OF));                              \
   }
-// Valgrind loses OF in a rotate through carry by nothing, and the carry of an
-// over-wide shl/shr of 8 and 16 bits is undefined.
+// Valgrind loses OF in a rotate through carry by zero bits. The carry of an 8
+// or 16 bit shl or shr by more than the width is undefined.
 SHIFT(shl8, "shlb", uint8_t, 7, PF | ZF | SF | CF)
 SHIFT(shl16, "shlw", uint16_t, 15, PF | ZF | SF | CF)
 SHIFT(shl32, "shll", uint32_t, 255, PF | ZF | SF | CF)
@@ -195,11 +196,12 @@ static void conditions(uint64_t F) {
     Bits = Bits * 2 + Set;                                                     \
     hashWord(Moved);                                                           \
   }
-  SET("o")
-  SET("no") SET("b") SET("nb") SET("z") SET("nz") SET("be") SET("nbe") SET("s")
-      SET("ns") SET("p") SET("np") SET("l") SET("nl") SET("le") SET("nle")
+  // clang-format off
+  SET("o") SET("no") SET("b") SET("nb") SET("z") SET("nz") SET("be") SET("nbe")
+  SET("s") SET("ns") SET("p") SET("np") SET("l") SET("nl") SET("le") SET("nle");
+  // clang-format on
 #undef SET
-          hashWord(Bits);
+  hashWord(Bits);
   uint64_t Ah;
   __asm__ volatile(
       "pushq %1\n\tpopfq\n\tlahf\n\tcmc\n\tsahf\n\tstc\n\tclc\n\tlahf"

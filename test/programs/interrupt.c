@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// For the tests of Ctrl-C: counts interrupts and, with the argument "once",
-// ends after the first; with "never" it ignores them; else it dies of them.
+// For the tests of Ctrl-C. Without an argument an interrupt kills the program.
+// With "once" it counts interrupts and ends after the first; with "never" it
+// ignores them.
 #include "Check.h"
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// setjmp and longjmp, over many frames and back and forth; swapcontext
-// coroutines.
+// Jumps with setjmp and longjmp over many frames and back and forth, and
+// switches between coroutines with swapcontext.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dlopen, dlsym and dlclose, several times, also in a thread; a library that is
-// not there. The first argument is the plugin.
+// Loads and unloads a plugin several times with dlopen and dlclose, also in a
+// thread, and tries to load a library that does not exist. The first argument
+// is the plugin.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The first thread leaves by pthread_exit; the last one gives the exit status.
+// The first thread ends with pthread_exit; the last one sets the exit status.
 #include "Check.h"
 #include <pthread.h>
 

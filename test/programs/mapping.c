@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory maps: anonymous and of files, private and shared, over each other,
-// moved, grown, protected, partly unmapped, discarded; the heap's end; past a
-// file's end.
+// Changes memory maps. They are anonymous or of files, private or shared; they
+// are mapped over each other, moved, grown, protected, partly unmapped and
+// discarded. Also moves the end of the heap and maps past the end of a file.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>
@@ -41,11 +41,11 @@ static void private(void) {
   char *P = map(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, File, 0);
   CHECK(P[0] == 'a' && P[3 * PAGE + 5] == 'd' && P[7 * PAGE + 99] == 'h' &&
         P[7 * PAGE + 100] == 0);
-  P[PAGE] = 'X'; // copied on write: the file keeps its own
+  P[PAGE] = 'X'; // copied on write: the file does not change
   char Byte;
   CHECK(pread(File, &Byte, 1, PAGE) == 1 && Byte == 'b');
-  // An anonymous page over the middle, then the file at another offset over
-  // that.
+  // Maps an anonymous page over the middle, then the file at another offset
+  // over that.
   map(P + 2 * PAGE, PAGE, PROT_READ | PROT_WRITE,
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   CHECK(P[2 * PAGE] == 0 && P[PAGE] == 'X');
@@ -66,10 +66,10 @@ static void shared(void) {
   char Bytes[2];
   CHECK(pread(File, Bytes, 2, PAGE + 7) == 2 && Bytes[0] == '!' &&
         Bytes[1] == '?');
-  // A write by system call shows in the mapping.
+  // A write by a system call shows in the mapping.
   CHECK(pwrite(File, "syscall", 7, PAGE + 100) == 7);
   CHECK(!memcmp(Q + 100, "syscall", 7) && P[PAGE + 100] == 's');
-  // A read into one shows in the other.
+  // A read into one mapping shows in the other.
   int Zero = open("/dev/zero", O_RDONLY);
   CHECK(read(Zero, P + PAGE + 100, 3) == 3 && Q[102] == 0 && Q[103] == 'c');
   close(Zero);
@@ -133,13 +133,13 @@ static void heap(void) {
   for (int I = 0; I < 20; ++I)
     Start[I * PAGE] = (char)I;
   CHECK(sbrk(-10 * PAGE) != (void *)-1 && sbrk(10 * PAGE) != (void *)-1);
-  // Given back and taken again: zero.
+  // Memory that was given back and taken again is zero.
   CHECK(Start[9 * PAGE] == 9 && Start[15 * PAGE] == 0);
   CHECK(sbrk(-20 * PAGE) != (void *)-1);
 }
 
 static void many(void) {
-  // Enough mapping and unmapping that addresses are used again.
+  // Maps and unmaps often enough that addresses are used again.
   uint64_t Sum = 0;
   for (int I = 0; I < 300; ++I) {
     size_t Size = (size_t)(1 + I % 7) * PAGE;

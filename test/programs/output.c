@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Output in every way there is, to both streams, also closed and duplicated
-// ones.
+// Writes output with every system call there is, to both streams and to closed
+// and duplicated descriptors.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>

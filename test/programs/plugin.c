@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What load.c loads.
+// The library that load.c loads.
 #include <stdio.h>
 #include <stdlib.h>
 

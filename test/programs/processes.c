@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Children of every kind, which run on unrecorded: fork, vfork, exec,
-// posix_spawn, system, popen, a grandchild, a child that crashes, one that
-// outlives its parent's interest, and fork from a thread.
+// Starts children of every kind, which are not recorded: by fork, vfork, exec,
+// posix_spawn, system and popen; a grandchild, a child that crashes, one that
+// the parent never waits for, and one of a thread other than the first.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>
@@ -34,7 +34,7 @@ static void *forkInThread(void *Argument) {
 
 int main(void) {
   setvbuf(stdout, NULL, _IONBF, 0);
-  // A child with much work of its own must not show in the parent's memory.
+  // The work of a child must not show in the parent's memory.
   pid_t Child = fork();
   if (Child == 0) {
     for (int I = 0; I < 100000; ++I)

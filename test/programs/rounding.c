@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every rounding mode of SSE and x87, NaN payloads, infinities and denormals.
-// Valgrind does not honour the mode everywhere, so results are kept in memory
-// for the replay to agree with, and only what holds in any case is printed.
+// Uses every rounding mode of SSE and x87, NaN payloads, infinities and
+// denormals. Valgrind does not honour the mode everywhere. So the results stay
+// in memory, where replay must reproduce them, and the program prints only what
+// does not depend on that.
 #include "Check.h"
 #include <fenv.h>
 #include <immintrin.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Keeps a log of its own state: probe() writes all registers as they are at its
-// first instruction, the top of the stack and a window of memory into a buffer,
-// changes nothing else, and is called thousands of times: from ordinary code,
+// Logs its own state. probe() writes all registers as they are at its first
+// instruction, the top of the stack and a window of memory into a buffer, and
+// changes nothing else. It is called thousands of times: from ordinary code,
 // with registers full of random numbers, from signal handlers and from several
-// threads. The buffers go to the file that is the first argument. A second
-// source of truth: nothing but the program itself made it.
+// threads. The buffers go to the file that is the first argument. The log does
+// not depend on the recorder, so a trace can be checked against it.
 //
-// test/query/Inputs/self-log.py knows struct record.
+// test/query/self-log.test reads struct record.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #define STACK 64
 #define RECORDS 64
 
-/// Offsets in assembly below.
+/// The assembly below uses these offsets.
 struct record {
   uint64_t thread;        // 0
   uint64_t general[16];   // 8: rax rbx rcx rdx rsi rdi rbp rsp r8 to r15
@@ -50,91 +50,93 @@ struct log {
 __thread struct log own __attribute__((tls_model("local-exec")));
 
 void probe(void);
-__asm__(".text\n.globl probe\n.type probe,@function\nprobe:\n"
-        "  mov %rax, %fs:own@tpoff+8\n"
-        "  mov %fs:own@tpoff, %rax\n"
-        "  mov %rbx, 16(%rax)\n  mov %rcx, 24(%rax)\n"
-        "  mov %rdx, 32(%rax)\n  mov %rsi, 40(%rax)\n"
-        "  mov %rdi, 48(%rax)\n  mov %rbp, 56(%rax)\n"
-        "  mov %rsp, 64(%rax)\n  mov %r8, 72(%rax)\n"
-        "  mov %r9, 80(%rax)\n   mov %r10, 88(%rax)\n"
-        "  mov %r11, 96(%rax)\n  mov %r12, 104(%rax)\n"
-        "  mov %r13, 112(%rax)\n mov %r14, 120(%rax)\n"
-        "  mov %r15, 128(%rax)\n"
-        "  mov %fs:own@tpoff+8, %rbx\n  mov %rbx, 8(%rax)\n"
-        "  vmovdqu %ymm0, 160(%rax)\n   vmovdqu %ymm1, 192(%rax)\n"
-        "  vmovdqu %ymm2, 224(%rax)\n   vmovdqu %ymm3, 256(%rax)\n"
-        "  vmovdqu %ymm4, 288(%rax)\n   vmovdqu %ymm5, 320(%rax)\n"
-        "  vmovdqu %ymm6, 352(%rax)\n   vmovdqu %ymm7, 384(%rax)\n"
-        "  vmovdqu %ymm8, 416(%rax)\n   vmovdqu %ymm9, 448(%rax)\n"
-        "  vmovdqu %ymm10, 480(%rax)\n  vmovdqu %ymm11, 512(%rax)\n"
-        "  vmovdqu %ymm12, 544(%rax)\n  vmovdqu %ymm13, 576(%rax)\n"
-        "  vmovdqu %ymm14, 608(%rax)\n  vmovdqu %ymm15, 640(%rax)\n"
-        "  fnsave 672(%rax)\n  frstor 672(%rax)\n  stmxcsr 780(%rax)\n"
-        "  mov %fs:0, %rbx\n   mov %rbx, 144(%rax)\n"
-        "  mov %fs:own@tpoff+24, %rbx\n  mov %rbx, 0(%rax)\n"
-        "  lea probe(%rip), %rbx\n       mov %rbx, 976(%rax)\n"
-        // What the record has of memory, while only ymm0 and rbx are changed.
-        "  mov %fs:own@tpoff+16, %rbx\n  mov %rbx, 152(%rax)\n"
-        "  vmovdqu 0(%rbx), %ymm0\n   vmovdqu %ymm0, 784(%rax)\n"
-        "  vmovdqu 32(%rbx), %ymm0\n  vmovdqu %ymm0, 816(%rax)\n"
-        "  vmovdqu 64(%rbx), %ymm0\n  vmovdqu %ymm0, 848(%rax)\n"
-        "  vmovdqu 96(%rbx), %ymm0\n  vmovdqu %ymm0, 880(%rax)\n"
-        "  vmovdqu 0(%rsp), %ymm0\n   vmovdqu %ymm0, 912(%rax)\n"
-        "  vmovdqu 32(%rsp), %ymm0\n  vmovdqu %ymm0, 944(%rax)\n"
-        "  vmovdqu 160(%rax), %ymm0\n"
-        // Only now below the stack pointer.
-        "  pushfq\n  popq %rbx\n  mov %rbx, 136(%rax)\n"
-        "  lea 1024(%rax), %rbx\n  mov %rbx, %fs:own@tpoff\n"
-        "  mov 16(%rax), %rbx\n  mov 8(%rax), %rax\n"
-        "  ret\n.size probe,.-probe\n");
+__asm__(
+    ".text\n.globl probe\n.type probe,@function\nprobe:\n"
+    "  mov %rax, %fs:own@tpoff+8\n"
+    "  mov %fs:own@tpoff, %rax\n"
+    "  mov %rbx, 16(%rax)\n  mov %rcx, 24(%rax)\n"
+    "  mov %rdx, 32(%rax)\n  mov %rsi, 40(%rax)\n"
+    "  mov %rdi, 48(%rax)\n  mov %rbp, 56(%rax)\n"
+    "  mov %rsp, 64(%rax)\n  mov %r8, 72(%rax)\n"
+    "  mov %r9, 80(%rax)\n   mov %r10, 88(%rax)\n"
+    "  mov %r11, 96(%rax)\n  mov %r12, 104(%rax)\n"
+    "  mov %r13, 112(%rax)\n mov %r14, 120(%rax)\n"
+    "  mov %r15, 128(%rax)\n"
+    "  mov %fs:own@tpoff+8, %rbx\n  mov %rbx, 8(%rax)\n"
+    "  vmovdqu %ymm0, 160(%rax)\n   vmovdqu %ymm1, 192(%rax)\n"
+    "  vmovdqu %ymm2, 224(%rax)\n   vmovdqu %ymm3, 256(%rax)\n"
+    "  vmovdqu %ymm4, 288(%rax)\n   vmovdqu %ymm5, 320(%rax)\n"
+    "  vmovdqu %ymm6, 352(%rax)\n   vmovdqu %ymm7, 384(%rax)\n"
+    "  vmovdqu %ymm8, 416(%rax)\n   vmovdqu %ymm9, 448(%rax)\n"
+    "  vmovdqu %ymm10, 480(%rax)\n  vmovdqu %ymm11, 512(%rax)\n"
+    "  vmovdqu %ymm12, 544(%rax)\n  vmovdqu %ymm13, 576(%rax)\n"
+    "  vmovdqu %ymm14, 608(%rax)\n  vmovdqu %ymm15, 640(%rax)\n"
+    "  fnsave 672(%rax)\n  frstor 672(%rax)\n  stmxcsr 780(%rax)\n"
+    "  mov %fs:0, %rbx\n   mov %rbx, 144(%rax)\n"
+    "  mov %fs:own@tpoff+24, %rbx\n  mov %rbx, 0(%rax)\n"
+    "  lea probe(%rip), %rbx\n       mov %rbx, 976(%rax)\n"
+    // Copies the window and the top of the stack; changes only ymm0 and rbx.
+    "  mov %fs:own@tpoff+16, %rbx\n  mov %rbx, 152(%rax)\n"
+    "  vmovdqu 0(%rbx), %ymm0\n   vmovdqu %ymm0, 784(%rax)\n"
+    "  vmovdqu 32(%rbx), %ymm0\n  vmovdqu %ymm0, 816(%rax)\n"
+    "  vmovdqu 64(%rbx), %ymm0\n  vmovdqu %ymm0, 848(%rax)\n"
+    "  vmovdqu 96(%rbx), %ymm0\n  vmovdqu %ymm0, 880(%rax)\n"
+    "  vmovdqu 0(%rsp), %ymm0\n   vmovdqu %ymm0, 912(%rax)\n"
+    "  vmovdqu 32(%rsp), %ymm0\n  vmovdqu %ymm0, 944(%rax)\n"
+    "  vmovdqu 160(%rax), %ymm0\n"
+    // From here on it writes below the stack pointer.
+    "  pushfq\n  popq %rbx\n  mov %rbx, 136(%rax)\n"
+    "  lea 1024(%rax), %rbx\n  mov %rbx, %fs:own@tpoff\n"
+    "  mov 16(%rax), %rbx\n  mov 8(%rax), %rax\n"
+    "  ret\n.size probe,.-probe\n");
 
-/// Loads everything from memory, random numbers, and calls probe().
+/// Loads all registers with random numbers from memory and calls probe().
 struct chaos {
   uint64_t general[16]; // as in a record; rsp is not used
   uint64_t flags;       // 128
   uint32_t mxcsr;       // 136
   uint16_t control;     // 140
   uint16_t zero;
-  uint64_t depth;        // 144: numbers pushed onto the x87 stack
-  uint64_t zeros[1];     // 152
-  uint8_t ymm[16][32];   // 160
-  double numbers[8];     // 672
+  uint64_t depth;      // 144: numbers pushed onto the x87 stack
+  uint64_t zeros[1];   // 152
+  uint8_t ymm[16][32]; // 160
+  double numbers[8];   // 672
 };
 void scramble(const struct chaos *);
-__asm__(".text\n.globl scramble\n.type scramble,@function\nscramble:\n"
-        "  push %rbx\n  push %rbp\n  push %r12\n  push %r13\n  push %r14\n"
-        "  push %r15\n  sub $8, %rsp\n"
-        "  fnstcw (%rsp)\n  stmxcsr 4(%rsp)\n"
-        "  mov 144(%rdi), %rcx\n"
-        "1: test %rcx, %rcx\n  jz 2f\n"
-        "  fldl 664(%rdi,%rcx,8)\n  dec %rcx\n  jmp 1b\n"
-        "2: fldcw 140(%rdi)\n  ldmxcsr 136(%rdi)\n"
-        "  vmovdqu 160(%rdi), %ymm0\n   vmovdqu 192(%rdi), %ymm1\n"
-        "  vmovdqu 224(%rdi), %ymm2\n   vmovdqu 256(%rdi), %ymm3\n"
-        "  vmovdqu 288(%rdi), %ymm4\n   vmovdqu 320(%rdi), %ymm5\n"
-        "  vmovdqu 352(%rdi), %ymm6\n   vmovdqu 384(%rdi), %ymm7\n"
-        "  vmovdqu 416(%rdi), %ymm8\n   vmovdqu 448(%rdi), %ymm9\n"
-        "  vmovdqu 480(%rdi), %ymm10\n  vmovdqu 512(%rdi), %ymm11\n"
-        "  vmovdqu 544(%rdi), %ymm12\n  vmovdqu 576(%rdi), %ymm13\n"
-        "  vmovdqu 608(%rdi), %ymm14\n  vmovdqu 640(%rdi), %ymm15\n"
-        "  vpaddq %ymm1, %ymm2, %ymm3\n  vmulpd %ymm4, %ymm5, %ymm6\n"
-        "  pxor %xmm7, %xmm8\n  addps %xmm9, %xmm10\n"
-        "  pushq 128(%rdi)\n  popfq\n"
-        "  mov 0(%rdi), %rax\n   mov 8(%rdi), %rbx\n  mov 16(%rdi), %rcx\n"
-        "  mov 24(%rdi), %rdx\n  mov 32(%rdi), %rsi\n mov 48(%rdi), %rbp\n"
-        "  mov 64(%rdi), %r8\n   mov 72(%rdi), %r9\n  mov 80(%rdi), %r10\n"
-        "  mov 88(%rdi), %r11\n  mov 96(%rdi), %r12\n mov 104(%rdi), %r13\n"
-        "  mov 112(%rdi), %r14\n mov 120(%rdi), %r15\n"
-        "  mov 40(%rdi), %rdi\n"
-        "  call probe\n"
-        // Flags that an instruction leaves, not those that were loaded.
-        "  cld\n  add %r8, %rax\n  call probe\n"
-        "  imul %r9, %rcx\n  call probe\n  shr $3, %edx\n  call probe\n"
-        "  fninit\n  fldcw (%rsp)\n  ldmxcsr 4(%rsp)\n  vzeroupper\n"
-        "  call probe\n"
-        "  add $8, %rsp\n  pop %r15\n  pop %r14\n  pop %r13\n  pop %r12\n"
-        "  pop %rbp\n  pop %rbx\n  ret\n.size scramble,.-scramble\n");
+__asm__(
+    ".text\n.globl scramble\n.type scramble,@function\nscramble:\n"
+    "  push %rbx\n  push %rbp\n  push %r12\n  push %r13\n  push %r14\n"
+    "  push %r15\n  sub $8, %rsp\n"
+    "  fnstcw (%rsp)\n  stmxcsr 4(%rsp)\n"
+    "  mov 144(%rdi), %rcx\n"
+    "1: test %rcx, %rcx\n  jz 2f\n"
+    "  fldl 664(%rdi,%rcx,8)\n  dec %rcx\n  jmp 1b\n"
+    "2: fldcw 140(%rdi)\n  ldmxcsr 136(%rdi)\n"
+    "  vmovdqu 160(%rdi), %ymm0\n   vmovdqu 192(%rdi), %ymm1\n"
+    "  vmovdqu 224(%rdi), %ymm2\n   vmovdqu 256(%rdi), %ymm3\n"
+    "  vmovdqu 288(%rdi), %ymm4\n   vmovdqu 320(%rdi), %ymm5\n"
+    "  vmovdqu 352(%rdi), %ymm6\n   vmovdqu 384(%rdi), %ymm7\n"
+    "  vmovdqu 416(%rdi), %ymm8\n   vmovdqu 448(%rdi), %ymm9\n"
+    "  vmovdqu 480(%rdi), %ymm10\n  vmovdqu 512(%rdi), %ymm11\n"
+    "  vmovdqu 544(%rdi), %ymm12\n  vmovdqu 576(%rdi), %ymm13\n"
+    "  vmovdqu 608(%rdi), %ymm14\n  vmovdqu 640(%rdi), %ymm15\n"
+    "  vpaddq %ymm1, %ymm2, %ymm3\n  vmulpd %ymm4, %ymm5, %ymm6\n"
+    "  pxor %xmm7, %xmm8\n  addps %xmm9, %xmm10\n"
+    "  pushq 128(%rdi)\n  popfq\n"
+    "  mov 0(%rdi), %rax\n   mov 8(%rdi), %rbx\n  mov 16(%rdi), %rcx\n"
+    "  mov 24(%rdi), %rdx\n  mov 32(%rdi), %rsi\n mov 48(%rdi), %rbp\n"
+    "  mov 64(%rdi), %r8\n   mov 72(%rdi), %r9\n  mov 80(%rdi), %r10\n"
+    "  mov 88(%rdi), %r11\n  mov 96(%rdi), %r12\n mov 104(%rdi), %r13\n"
+    "  mov 112(%rdi), %r14\n mov 120(%rdi), %r15\n"
+    "  mov 40(%rdi), %rdi\n"
+    "  call probe\n"
+    // The flags are then those of an instruction, not those that were loaded.
+    "  cld\n  add %r8, %rax\n  call probe\n"
+    "  imul %r9, %rcx\n  call probe\n  shr $3, %edx\n  call probe\n"
+    "  fninit\n  fldcw (%rsp)\n  ldmxcsr 4(%rsp)\n  vzeroupper\n"
+    "  call probe\n"
+    "  add $8, %rsp\n  pop %r15\n  pop %r14\n  pop %r13\n  pop %r12\n"
+    "  pop %rbp\n  pop %rbx\n  ret\n.size scramble,.-scramble\n");
 
 #define PROBE() __asm__ volatile("call probe" : : : "memory")
 
@@ -176,7 +178,7 @@ static void random_registers(uint64_t *state) {
     c.general[i] = next(state);
   // Carry, parity, adjust, zero, sign, direction, overflow.
   c.flags = 0x202 | (next(state) & 0xcd5);
-  // All exceptions masked; Valgrind keeps rounding only.
+  // All exceptions are masked. Valgrind keeps only the rounding mode.
   c.mxcsr = 0x1f80 | (next(state) & 3) << 13;
   c.control = 0x37f | (next(state) & 3) << 10;
   c.depth = next(state) % 9;
@@ -190,7 +192,7 @@ static void random_registers(uint64_t *state) {
   scramble(&c);
 }
 
-/// Code as compilers make it.
+/// Calls probe() from code as compilers generate it.
 static double ordinary(uint64_t *state, uint8_t *memory) {
   double sum = 0;
   long double wide = 1;
@@ -218,11 +220,11 @@ static void shared_memory(uint64_t *state) {
   pthread_mutex_unlock(&lock);
 }
 
-/// Memory that the kernel writes, and that comes and goes.
+/// Uses memory that the kernel writes and memory that is unmapped again.
 static void from_outside(uint64_t *state) {
   int ends[2];
-  uint8_t *memory = mmap(0, 8192, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  uint8_t *memory =
+      mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(memory != MAP_FAILED && pipe(ends) == 0);
   look_at(memory + 4096 - 64);
   PROBE();
@@ -238,7 +240,7 @@ static void from_outside(uint64_t *state) {
   PROBE();
   close(ends[0]);
   close(ends[1]);
-  look_at(common + 1000); // our caller has the lock
+  look_at(common + 1000); // the caller holds the lock
   CHECK(munmap(memory, 8192) == 0);
   PROBE();
 }

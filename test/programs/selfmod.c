@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Code that changes: written at run time and rewritten in place, on the stack's
-// neighbour pages, in this program's own text, by another thread, and moved.
+// Changes its code. It writes code at run time and rewrites it in place, in
+// pages of its own, in its own text, from another thread, and after the code
+// has moved.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <pthread.h>
@@ -22,7 +23,7 @@ __attribute__((noinline, aligned(64))) static int patched(void) {
 }
 extern unsigned char patchMe[];
 
-// A tiny compiler: a sum of products as straight code.
+// Compiles a sum of products to straight-line code.
 static size_t compile(unsigned char *Code, const int *Terms, int Count) {
   unsigned char *P = Code;
   *P++ = 0x31, *P++ = 0xc0; // xor %eax, %eax
@@ -52,7 +53,7 @@ int main(void) {
   }
   CHECK(Sum == 200 * 199);
 
-  // The same through W^X: never writable and executable at once.
+  // The same with W^X: the page is never writable and executable at once.
   unsigned char *Strict = Code + 8192;
   for (int I = 0; I < 20; ++I) {
     CHECK(mprotect(Strict, 4096, PROT_READ | PROT_WRITE) == 0);
@@ -61,7 +62,7 @@ int main(void) {
     CHECK(((Function)Strict)() == I * 5);
   }
 
-  // Unmapped and mapped anew at the same place.
+  // The page is unmapped and mapped again at the same place.
   for (int I = 0; I < 20; ++I) {
     unsigned char *Again =
         mmap(Code + 16384, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -71,13 +72,13 @@ int main(void) {
     CHECK(munmap(Again, 4096) == 0);
   }
 
-  // Its own text.
+  // The program's own text.
   uintptr_t Page = (uintptr_t)patchMe & ~(uintptr_t)4095;
   CHECK(patched() == 1000);
   CHECK(mprotect((void *)Page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
   for (int I = 0; I < 30; ++I) {
     int Value = 2000 + I;
-    // The constant is the last four bytes of the instruction of five.
+    // The constant is the last four bytes of the five-byte instruction.
     memcpy(patchMe + 1, &Value, 4);
     CHECK(patched() == Value);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory that somebody else writes too: one memfd mapped twice, shared
-// anonymous memory and System V segments with a child, a file a child changes,
-// and a child that writes into its parent with process_vm_writev. The argument
-// chooses one.
+// Uses memory that something else writes too: one memfd mapped twice; anonymous
+// memory and System V segments shared with a child; a file that a child
+// changes; and a child that writes into its parent with process_vm_writev. The
+// argument chooses one.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>
@@ -89,7 +89,7 @@ static void file(void) {
   int File = mkstemp(Name);
   CHECK(File >= 0 && unlink(Name) == 0 && ftruncate(File, SIZE) == 0);
   takeTurns(mapShared(File, 0));
-  // Written by a system call of the child, seen through the mapping.
+  // A system call of the child writes it; the mapping shows it.
   volatile char *P = mapShared(File, 0);
   pid_t Child = fork();
   if (Child == 0)
@@ -99,7 +99,7 @@ static void file(void) {
 }
 
 static void intrusion(void) {
-  // Private memory of ours, on the heap and on the stack, changed by a child.
+  // A child changes the parent's private memory, on the heap and on the stack.
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   static volatile uint64_t Target[1024];
   volatile uint64_t Local[64] = {0};

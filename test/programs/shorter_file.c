@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Private mappings of files that become shorter after they were written to:
-// what was stored is gone, and reading it would be a fault. First the program
-// makes the file shorter itself. Then, without an argument, another process
-// does, of which nobody is told; and again with a fork right after it, which
-// has all stores told while Valgrind blocks every signal. At last a device,
-// which has no length to lose.
+// Stores to private mappings of files, which then become shorter: what was
+// stored is gone, and reading it would fault. First the program shortens the
+// file itself. Then, without an argument, another process shortens it, which
+// the recorder does not see; and once more with a fork right after it, at which
+// the recorder logs all stores while Valgrind blocks every signal. Last comes a
+// device, which has no length.
 #include "Check.h"
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -35,10 +35,10 @@ static void cut(int File, int ByChild, int ThenFork) {
           write(Done[1], &Word, 1) == 1);
     _exit(0);
   }
-  // From now on a fork means memory that others may write to.
+  // From here on, other processes may write to memory after a fork.
   if (ThenFork)
     map(Page, MAP_SHARED | MAP_ANONYMOUS, -1);
-  // The file becomes shorter in the block that stores.
+  // The file becomes shorter in the same block as the store.
   for (unsigned I = 0; I < Pages; ++I)
     P[I * Page + 8 * I] = (unsigned char)(I + 1);
   if (ByChild)
@@ -49,7 +49,7 @@ static void cut(int File, int ByChild, int ThenFork) {
     _exit(0);
   compute();
   hashBytes(P, 2 * Page);
-  // What comes back is empty.
+  // The pages that come back are empty.
   CHECK(!ftruncate(File, Pages * Page));
   hashBytes(P, Pages * Page);
   P[3 * Page] = 9;

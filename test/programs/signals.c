@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Signals that are handled: synchronous ones that are repaired and repeated,
-// left by longjmp, nested, on an alternate stack, with siginfo and a changed
-// ucontext.
+// Handles signals. A handler repairs a fault so that the instruction runs
+// again, leaves by longjmp, is interrupted by another, runs on an alternate
+// stack, reads its siginfo or changes its ucontext.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>
@@ -40,7 +40,7 @@ static void skip(int Number, siginfo_t *Info, void *Context) {
   (void)Number, (void)Info;
   ucontext_t *User = Context;
   ++Count;
-  User->uc_mcontext.gregs[REG_RIP] += 2; // ud2, or div %cl
+  User->uc_mcontext.gregs[REG_RIP] += 2; // the length of ud2 and of div %cl
   User->uc_mcontext.gregs[REG_RAX] = 77;
 }
 
@@ -69,7 +69,7 @@ static void synchronous(void) {
   install(SIGSEGV, repair, 0);
   Page[100] = 5;
   CHECK(Count == 1 && Page[100] == 5 && FaultAddress == Page + 100);
-  // In the middle of a rep-prefixed instruction.
+  // Faults in the middle of a rep-prefixed instruction.
   char *Two = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   Page = Two + 4096;
@@ -79,11 +79,11 @@ static void synchronous(void) {
   __asm__ volatile("rep stosb" : "+D"(To), "+c"(Length) : "a"('x') : "memory");
   // Valgrind counts down before it stores, so one byte may be missing.
   CHECK(Count == 2 && Two[4198] == 'x' && Two[4200] == 0);
-  // And one across two pages.
+  // Faults in a store across two pages.
   CHECK(mprotect(Page, 4096, PROT_NONE) == 0);
   *(volatile uint64_t *)(Two + 4092) = 0x1122334455667788;
   CHECK(Count == 3 && *(uint64_t *)(Two + 4092) == 0x1122334455667788);
-  // Many, by push and read-modify-write.
+  // Faults often, in push and in read-modify-write instructions.
   for (int I = 0; I < 200; ++I) {
     CHECK(mprotect(Page, 4096, PROT_NONE) == 0);
     if (I & 1)
@@ -116,7 +116,7 @@ static void jumps(void) {
     __asm__ volatile("ud2");
     CHECK(0);
   }
-  // A jump to nowhere: the fetch itself faults.
+  // Jumps to an unmapped address, so that the fetch itself faults.
   if (sigsetjmp(Back, 1) == 0) {
     ((void (*)(void))(intptr_t)0x10)();
     CHECK(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Signals that come at any moment: from a timer during computation, from
-// another thread, from a child, and one that interrupts a system call.
+// Gets signals at any moment: from a timer during computation, from another
+// thread, from a child, and in a system call, which it interrupts.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <errno.h>

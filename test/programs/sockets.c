@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Socket pairs with vectors and ancillary data, TCP to itself, epoll, eventfd,
-// timerfd, signalfd, splice.
+// Uses socket pairs with vectors and ancillary data, a TCP connection to
+// itself, epoll, eventfd, timerfd, signalfd and splice.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <arpa/inet.h>

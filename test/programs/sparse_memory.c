@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Gigabytes that are reserved, of which few pages are ever written: around
-// every multiple of 2 MiB, by stores that lie across the boundaries of pages.
+// Reserves gigabytes and writes few of their pages: around every multiple of
+// 2 MiB, by stores that lie across page boundaries.
 #include "Check.h"
 #include <stdint.h>
 #include <sys/mman.h>
@@ -16,8 +16,8 @@ int main(void) {
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   CHECK(P != MAP_FAILED);
   unsigned char *First = P + (Part - (uintptr_t)P % Part);
-  // One after the other, far apart, each page for the first time in some block;
-  // and again, when the page is known.
+  // Stores to pages far apart, one after the other. First each page is new in
+  // its block; the second time it is known.
   for (unsigned Round = 0; Round < 3; ++Round)
     for (size_t At = Part; At + Part < Size - Part; At += 37 * Part)
       for (int Pages = -3; Pages <= 3; ++Pages) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The stack grows: by deep recursion, in one leap, and by variable-length
+// Grows the stack: by deep recursion, in one leap, and by variable-length
 // arrays.
 #include "Check.h"
 #include <alloca.h>
@@ -15,7 +15,7 @@ __attribute__((noinline)) static unsigned deep(unsigned Depth) {
 
 __attribute__((noinline)) static unsigned leap(size_t Size) {
   unsigned char *Area = alloca(Size);
-  Area[0] = 1; // a page far below what is mapped
+  Area[0] = 1; // touches a page far below the mapped ones
   Area[Size - 1] = 2;
   return Area[0] + Area[Size - 1] + Area[Size / 2] * 0u;
 }
@@ -30,7 +30,8 @@ __attribute__((noinline)) static unsigned arrays(int Count) {
   return Sum;
 }
 
-// Each time the stack is another one of the mappings, counted from the lowest.
+// Each time the stack has another position among the mappings, counted from the
+// lowest.
 static void leapAmongMappings(void) {
   for (unsigned I = 0; I < 8; ++I) {
     CHECK(mmap(NULL, 4096, I % 2 ? PROT_READ : PROT_READ | PROT_WRITE,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A few thousand instructions of all sorts, without a C library and on a stack of
-// its own at a fixed address: whoever runs it, every register and every byte is
-// the same. test/lib/step.py goes through it with Valgrind's own debugger.
+// Runs a few thousand instructions of all sorts, without a C library and on a
+// stack of its own at a fixed address, so that every register and every byte is
+// the same in each run. test/lib/step.py steps through it with Valgrind's
+// debugger stub.
 #include <stdint.h>
 
 #define SIZE 256
@@ -44,27 +45,37 @@ static void sort(uint64_t *first, long count) {
 
 static void flags_and_shifts(void) {
   uint64_t a = next(), b = next() | 1;
-  __asm__ volatile("add %1, %0; adc $5, %0; sbb %1, %0; rol $7, %0; ror $3, %0;"
-                   "shl $2, %0; sar $1, %0; shr $3, %0; rcl $1, %0; rcr $2, %0;"
-                   "bsf %1, %%rcx; bsr %1, %%rdx; bt $3, %0; setc %%cl;"
-                   "neg %0; not %0; inc %0; dec %0; xadd %1, %0; bswap %0;"
-                   "mul %1; imul $77, %1, %1; cmp %0, %1; cmovb %1, %0; std; cld"
-                   : "+a"(a), "+r"(b)
-                   :
-                   : "rcx", "rdx", "cc");
+  __asm__ volatile(
+      "add %1, %0; adc $5, %0; sbb %1, %0; rol $7, %0; ror $3, %0;"
+      "shl $2, %0; sar $1, %0; shr $3, %0; rcl $1, %0; rcr $2, %0;"
+      "bsf %1, %%rcx; bsr %1, %%rdx; bt $3, %0; setc %%cl;"
+      "neg %0; not %0; inc %0; dec %0; xadd %1, %0; bswap %0;"
+      "mul %1; imul $77, %1, %1; cmp %0, %1; cmovb %1, %0; std; cld"
+      : "+a"(a), "+r"(b)
+      :
+      : "rcx", "rdx", "cc");
   result += a / b + a % 1000003 + b;
 }
 
 static void strings(void) {
   void *to = bytes + 100, *from = bytes;
   uint64_t count = 40;
-  __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
+  __asm__ volatile("rep movsb"
+                   : "+D"(to), "+S"(from), "+c"(count)
+                   :
+                   : "memory");
   to = bytes + 60;
   count = 9;
-  __asm__ volatile("rep stosq" : "+D"(to), "+c"(count) : "a"(0x1122334455667788) : "memory");
+  __asm__ volatile("rep stosq"
+                   : "+D"(to), "+c"(count)
+                   : "a"(0x1122334455667788)
+                   : "memory");
   to = bytes;
   count = 200;
-  __asm__ volatile("repne scasb" : "+D"(to), "+c"(count) : "a"(0x55) : "cc", "memory");
+  __asm__ volatile("repne scasb"
+                   : "+D"(to), "+c"(count)
+                   : "a"(0x55)
+                   : "cc", "memory");
   result += count;
 }
 
@@ -75,23 +86,25 @@ static void floats(void) {
   for (int i = 0; i < 16; i++)
     sum += numbers[i] * 0.5 - sum / 3;
   numbers[20] = sum;
-  __asm__ volatile("fldl %1; fldl %2; fadd %%st(1), %%st; fsqrt; fmulp; fld1; faddp;"
-                   "fistpll %0"
-                   : "=m"(words[3])
-                   : "m"(numbers[4]), "m"(numbers[5])
-                   : "st", "st(1)", "st(2)");
+  __asm__ volatile(
+      "fldl %1; fldl %2; fadd %%st(1), %%st; fsqrt; fmulp; fld1; faddp;"
+      "fistpll %0"
+      : "=m"(words[3])
+      : "m"(numbers[4]), "m"(numbers[5])
+      : "st", "st(1)", "st(2)");
   for (int i = 0; i < 16; i++) {
     singles[i] = (float)i * 1.25f;
     shorts[i] = (int16_t)next();
   }
-  __asm__ volatile("movaps %1, %%xmm1; movaps 16+%1, %%xmm2; mulps %%xmm1, %%xmm2;"
-                   "addps %%xmm2, %%xmm1; shufps $0x1b, %%xmm1, %%xmm2;"
-                   "movdqa %2, %%xmm3; paddsw 16+%2, %%xmm3; pmulhw %2, %%xmm3;"
-                   "punpcklbw %%xmm3, %%xmm2; pshufd $0x4e, %%xmm3, %%xmm4;"
-                   "pcmpgtw %%xmm4, %%xmm3; pmovmskb %%xmm3, %%eax; movaps %%xmm2, %0"
-                   : "=m"(singles[8])
-                   : "m"(singles[0]), "m"(shorts[0])
-                   : "xmm1", "xmm2", "xmm3", "xmm4", "rax");
+  __asm__ volatile(
+      "movaps %1, %%xmm1; movaps 16+%1, %%xmm2; mulps %%xmm1, %%xmm2;"
+      "addps %%xmm2, %%xmm1; shufps $0x1b, %%xmm1, %%xmm2;"
+      "movdqa %2, %%xmm3; paddsw 16+%2, %%xmm3; pmulhw %2, %%xmm3;"
+      "punpcklbw %%xmm3, %%xmm2; pshufd $0x4e, %%xmm3, %%xmm4;"
+      "pcmpgtw %%xmm4, %%xmm3; pmovmskb %%xmm3, %%eax; movaps %%xmm2, %0"
+      : "=m"(singles[8])
+      : "m"(singles[0]), "m"(shorts[0])
+      : "xmm1", "xmm2", "xmm3", "xmm4", "rax");
 }
 
 static uint64_t hash(const uint8_t *from, int count) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stores of every width that begin near the end of a page, a 512-byte stretch
-// and a granule, so that they reach into the next; and stores right before
-// their memory is protected, unmapped, moved, emptied or given to something
-// else.
+// Makes stores of every width near the end of a page, of a 512-byte stretch and
+// of a granule, so that they reach into the next one. Also stores right before
+// the memory is protected, unmapped, moved, emptied or mapped again.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <immintrin.h>
@@ -23,7 +22,8 @@ static char *pages(void) {
     __builtin_memcpy(At, &Stored, sizeof(Stored));                             \
   } while (0)
 
-// One store of every width at the address; the compiler may not merge them.
+// Makes one store of every width at the address. The compiler may not merge
+// them.
 static void storeAll(char *At, uint64_t Value) {
   STORE(uint8_t, At, Value);
   __asm__ volatile("" ::: "memory");
@@ -48,8 +48,8 @@ static void straddle(void) {
   CHECK(munmap(P, PAGES * PAGE) == 0);
 }
 
-// The first of some stores to one address plus constants, in an order that is
-// not theirs, without a branch between them.
+// Makes the first Last + 1 of several stores to one address plus constants, out
+// of order and without a branch between them.
 __attribute__((always_inline)) static inline void
 storeSome(char *At, uint64_t Value, const int Last) {
   int Done = 0;
@@ -93,7 +93,7 @@ static void group(char *At, uint64_t Value, int Last) {
   }
 }
 
-// Each near the end of a stretch nobody else stores to.
+// Each store is near the end of a stretch that has no other stores.
 static void groups(void) {
   enum { EACH = 4 * PAGE, LASTS = 11 };
   const size_t Length = (size_t)EACH * LASTS * 30;
@@ -109,7 +109,7 @@ static void groups(void) {
     }
 }
 
-// Only one byte, the last that a store can reach, lies in the second page.
+// Only the last byte that a store can reach lies in the second page.
 static void straddleAlone(void) {
   for (int Size = 2; Size <= 32; Size *= 2) {
     char *P = pages();
@@ -124,7 +124,7 @@ static void straddleAlone(void) {
       _mm_storeu_si128((__m128i *)At, _mm_set1_epi8(7));
     else
       _mm256_storeu_si256((__m256i *)At, _mm256_set1_epi8(9));
-    // Of the first page alone; the second keeps what reached it.
+    // Unmaps the first page only; the second keeps what was stored to it.
     CHECK(munmap(P, PAGE) == 0);
     hashBytes(P + PAGE, 64);
     CHECK(munmap(P + PAGE, (PAGES - 1) * PAGE) == 0);
@@ -151,7 +151,7 @@ static void change(void) {
   storeAll(Moved + PAGE - 5, 6);
   hashBytes(Moved, 4 * PAGE);
   hashBytes(P + 9 * PAGE, PAGE);
-  // Addresses used again by another mapping.
+  // Another mapping uses the addresses again.
   for (int I = 0; I < 50; ++I) {
     char *Q = pages();
     storeAll(Q + (1 + I % (PAGES - 1)) * PAGE - 1 - I % 32, I);
@@ -160,7 +160,7 @@ static void change(void) {
   }
 }
 
-// The heap's end comes back over what was stored.
+// Moves the end of the heap back and forth over what was stored.
 static void shrink(void) {
   char *End = sbrk(8 * PAGE);
   CHECK(End != (void *)-1);

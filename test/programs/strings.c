@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rep-prefixed instructions of every width: forwards, backwards, with count
-// zero, overlapping, and ended early by a difference. (Valgrind 3.19 knows no
-// repne cmps, rep lods or lone cmps.)
+// Runs rep-prefixed instructions of every width: forward, backward, with count
+// zero, overlapping, and ended early by a difference. (Valgrind 3.19 does not
+// support repne cmps, rep lods or cmps without a prefix.)
 #include "Check.h"
 
 static unsigned char A[4096], B[4096];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// System calls that write the program's memory: files, directories, pipes,
-// vectors, terminals, links, limits. Leaves nothing behind.
+// Makes system calls that write the program's memory: on files, directories,
+// pipes, vectors, terminals, links and limits. Leaves no files behind.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <dirent.h>
@@ -32,7 +32,7 @@ static void files(void) {
   memset(Buffer, 0, sizeof(Buffer));
   CHECK(lseek(File, 0, SEEK_SET) == 0);
   size_t Got = 0;
-  // Small and large reads, into odd places.
+  // Makes small and large reads to odd addresses.
   while (Got < 3000)
     Got += (size_t)read(File, Buffer + Got, 7);
   while (Got < sizeof(Buffer))
@@ -50,7 +50,7 @@ static void files(void) {
   CHECK(pwrite(File, "hello", 5, 10) == 5);
   CHECK(lseek(File, 0, SEEK_SET) == 0 && readv(File, Vector, 2) == 4013);
   CHECK(!memcmp(First + 10, "hel", 3));
-  // A read into nowhere fails.
+  // A read to an unmapped address fails.
   void *volatile Nowhere = (void *)8;
   CHECK(read(File, Nowhere, 10) == -1 && errno == EFAULT);
   struct stat Stat;

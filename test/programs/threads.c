@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The life of threads: creation, TLS, keys with destructors, detached threads,
-// exit from the middle, cancellation, many short ones. Starts 1 + 4 + 2 + 1 + 1
-// + 50.
+// Creates and ends threads: with TLS, with keys that have destructors,
+// detached, leaving by pthread_exit in nested calls, cancelled, and many short
+// ones. There are 1 + 4 + 2 + 1 + 1 + 50 threads.
 #define _GNU_SOURCE
 #include "Check.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Eight threads that share: a mutex, a condition variable, a read-write lock, a
-// spin lock, atomics of every width, and a stack built on cmpxchg16b.
+// Runs eight threads that share a mutex, a condition variable, a read-write
+// lock, a spin lock, atomics of every width, and a stack built on cmpxchg16b.
 #include "Check.h"
 #include <pthread.h>
 
@@ -78,7 +78,7 @@ static void *work(void *Argument) {
     if (Node)
       Popped += Node->Value;
   }
-  // Pass the turn round, one after the other.
+  // The threads pass the turn round, one after the other.
   for (int Round = 0; Round < 20; ++Round) {
     pthread_mutex_lock(&Mutex);
     while (Whose % THREADS != Me)

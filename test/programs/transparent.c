@@ -16,7 +16,7 @@
 extern char **environ;
 
 static void descriptors(void) {
-  // Not by /proc/self/fd, which would need one more.
+  // Listing /proc/self/fd would open one more descriptor.
   for (int Fd = 0; Fd < 1024; ++Fd) {
     int Flags = fcntl(Fd, F_GETFD);
     if (Flags >= 0)

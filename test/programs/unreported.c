@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// System calls whose effects on memory Valgrind 3.19 does not report: pselect6,
-// alone and while another thread runs, and madvise that empties pages.
+// Makes system calls whose effects on memory Valgrind 3.19 does not report:
+// pselect6, alone and while another thread runs, and madvise that empties
+// pages.
 #include "Check.h"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Built in many ways: static, static-pie, PIE, not PIE, stripped, with clang,
-// at every optimisation level.
+// This program is built in many ways: static, static-pie, PIE, not PIE,
+// stripped, with clang, and at several optimisation levels.
 #include "Check.h"
 #include <time.h>
 

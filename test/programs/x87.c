@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// x87, as Valgrind gives it: 64-bit precision. What is printed is exact in
-// either precision; the rest is for the replay to get right.
+// Runs x87 instructions, which have 64-bit precision under Valgrind. What is
+// printed is exact in either precision; replay must reproduce the rest.
 #include "Check.h"
 #include <math.h>
 

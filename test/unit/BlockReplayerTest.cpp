@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "query/BlockReplayer.h"
-#include "ProgramWriter.h"
-#include "StreamBuilder.h"
+#include "query/replay/BlockReplayer.h"
+#include "test/support/ProgramWriter.h"
+#include "test/support/RingBuilder.h"
 #include "gtest/gtest.h"
 
 using namespace chronicle;
@@ -12,7 +12,7 @@ namespace {
 
 using Value = ProgramWriter::Value;
 
-struct NoPages : PageSource {
+struct NoPages : machine::PageSource {
   Expected<bool> readFrame(FrameNumber, BlockNumber, uint8_t *) override {
     return false;
   }
@@ -23,11 +23,11 @@ struct NoPages : PageSource {
 Value constant(uint64_t N) { return ProgramWriter::constant(CH_I64, N); }
 
 /// A block made by hand, of these superblocks:
-///   1 at 0x1000, three instructions of 4 bytes: store RAX at RBX; RAX +=
-///   [RCX];
-///     RAX += 1; leaves by 1 before the third if RAX is 100; else goes on at
-///     RDX
-///   2 at 0x2000, one instruction: RAX = an opaque value; goes on at 0x1000
+/// - 1 at 0x1000 has three instructions of 4 bytes: store RAX at RBX;
+///   RAX += [RCX]; RAX += 1. It leaves by exit 1 before the third one if RAX is
+///   100, and for RDX at its end.
+/// - 2 at 0x2000 has one instruction, RAX = an opaque value, and leaves for
+///   0x1000.
 class BlockReplayerTest : public testing::Test {
 protected:
   BlockReplayerTest()
@@ -35,8 +35,8 @@ protected:
         Programs(
             3,
             [this](uint32_t Id) { return ArrayRef<uint8_t>(Definitions[Id]); }),
-        Memory(new ReplayMemory(Pages, 0)),
-        Replayer(new BlockReplayer(*Memory, Programs, Exits)) {
+        Memory(new machine::ReplayMemory(Pages, 0)),
+        Replayer(new replay::BlockReplayer(*Memory, Programs, Exits)) {
     ProgramWriter One(0x1000);
     One.instruction(4);
     Value Rax = One.get(CH_I64, CH_OFFSET_RAX);
@@ -56,12 +56,12 @@ protected:
 
     B.Number = 7;
     B.First = 1000;
-    Replayer->OnMismatch = [this](const Mismatch &M) {
+    Replayer->OnMismatch = [this](const replay::Mismatch &M) {
       Mismatches.push_back(M);
     };
   }
 
-  // Symbols: superblock 1 left by 1, by 2, superblock 2.
+  // Symbols 0 and 1: superblock 1 left by exit 1 and 2. Symbol 2: superblock 2.
   enum { OneByExit, OneToEnd, Two };
 
   template <class T>
@@ -72,13 +72,13 @@ protected:
   void run(std::initializer_list<uint32_t> Symbols) {
     B.Symbols.insert(B.Symbols.end(), Symbols);
   }
-  GuestState state(uint64_t Rip, uint64_t Rax) {
-    GuestState S{};
-    storeValue(S.data() + CH_OFFSET_RIP, Rip);
-    storeValue(S.data() + CH_OFFSET_RAX, Rax);
-    storeValue<uint64_t>(S.data() + CH_OFFSET_RBX, 0x10ffc);
-    storeValue<uint64_t>(S.data() + CH_OFFSET_RCX, 0x20000);
-    storeValue<uint64_t>(S.data() + CH_OFFSET_RDX, 0x1000);
+  replay::GuestState state(uint64_t Rip, uint64_t Rax) {
+    replay::GuestState S{};
+    operations::storeValue(S.data() + CH_OFFSET_RIP, Rip);
+    operations::storeValue(S.data() + CH_OFFSET_RAX, Rax);
+    operations::storeValue<uint64_t>(S.data() + CH_OFFSET_RBX, 0x10ffc);
+    operations::storeValue<uint64_t>(S.data() + CH_OFFSET_RCX, 0x20000);
+    operations::storeValue<uint64_t>(S.data() + CH_OFFSET_RDX, 0x1000);
     return S;
   }
   void begin(uint32_t Thread, uint64_t Rip, uint64_t Rax) {
@@ -93,7 +93,7 @@ protected:
   }
   uint64_t reg(uint32_t Thread, uint32_t Offset) {
     const uint8_t *S = Replayer->state(Thread);
-    return S ? loadValue<uint64_t>(S + Offset) : ~uint64_t(0);
+    return S ? operations::loadValue<uint64_t>(S + Offset) : ~uint64_t(0);
   }
   void expectMismatch(StringRef Part) {
     start();
@@ -105,15 +105,15 @@ protected:
   }
 
   SmallVector<uint8_t, 0> Definitions[3];
-  ExitTable Exits;
-  ProgramCache Programs;
+  replay::ExitTable Exits;
+  program::ProgramCache Programs;
   NoPages Pages;
-  std::unique_ptr<ReplayMemory> Memory;
-  std::unique_ptr<BlockReplayer> Replayer;
+  std::unique_ptr<machine::ReplayMemory> Memory;
+  std::unique_ptr<replay::BlockReplayer> Replayer;
   Block B;
   std::vector<std::vector<uint8_t>> Payloads;
   std::vector<uint8_t> Opaque;
-  std::vector<Mismatch> Mismatches;
+  std::vector<replay::Mismatch> Mismatches;
 };
 
 TEST_F(BlockReplayerTest, RunsTheSequence) {
@@ -125,7 +125,7 @@ TEST_F(BlockReplayerTest, RunsTheSequence) {
   EXPECT_EQ(reg(1, CH_OFFSET_RAX), 7u);
   EXPECT_EQ(reg(1, CH_OFFSET_RIP), 0x1000u);
   EXPECT_EQ(Replayer->time(), 1006u);
-  // The second store, across a page's end.
+  // The second store crosses the end of a page.
   EXPECT_EQ(Memory->load<uint64_t>(0x10ffc), 6u);
   EXPECT_EQ(Memory->dirtyFrames().size(), 2u);
 }
@@ -137,13 +137,14 @@ TEST_F(BlockReplayerTest, StopsAtEveryTimestamp) {
   const uint64_t Rip[] = {0x1000, 0x1004, 0x1008, 0x1000,
                           0x1004, 0x1008, 0x1000};
   const uint64_t Stored[] = {0, 5, 5, 5, 6, 6, 6};
-  // Step by step, and each from the start.
+  // Goes step by step, and to each moment from the start.
   for (bool Again : {false, true}) {
     start();
     for (unsigned T = 0; T <= 6; ++T) {
       if (Again) {
-        Memory.reset(new ReplayMemory(Pages, 0));
-        Replayer.reset(new BlockReplayer(*Memory, Programs, Exits));
+        Memory = std::make_unique<machine::ReplayMemory>(Pages, 0);
+        Replayer =
+            std::make_unique<replay::BlockReplayer>(*Memory, Programs, Exits);
         start();
       } else if (T == 0) {
         Memory->store<uint64_t>(0x10ffc, 0);
@@ -181,15 +182,15 @@ TEST_F(BlockReplayerTest, AppliesEventsWhereTheyHappened) {
   event(CH_EV_MEMORY,
         ch_ev_memory{0x20000, sizeof(Ten), 1, CH_MEM_SYSCALL, 0, 0}, Ten);
   std::vector<uint8_t> Words(16);
-  storeValue<uint64_t>(Words.data(), CH_OFFSET_RAX);
-  storeValue<uint64_t>(Words.data() + 8, 30);
+  operations::storeValue<uint64_t>(Words.data(), CH_OFFSET_RAX);
+  operations::storeValue<uint64_t>(Words.data() + 8, 30);
   event(CH_EV_REGISTERS, ch_ev_registers{1, 1}, Words);
   run({OneToEnd});
   event(CH_EV_MEMORY,
         ch_ev_memory{0x20000, 8, 1, CH_MEM_SYSCALL, CH_MEM_ZERO, 0});
   start();
   ASSERT_TRUE(Replayer->runTo(1003));
-  // What lies between two instructions has happened before the second.
+  // Events between two instructions have happened before the second one.
   EXPECT_EQ(reg(1, CH_OFFSET_RAX), 30u);
   ASSERT_TRUE(Replayer->runToEnd());
   EXPECT_EQ(reg(1, CH_OFFSET_RAX), 41u);
@@ -201,8 +202,8 @@ TEST_F(BlockReplayerTest, StopsBeforeAFaultingInstruction) {
   run({OneByExit}); // how a fault is coded
   event(CH_EV_FAULT, ch_ev_fault{1, 0, 0x1004});
   std::vector<uint8_t> Words(16);
-  storeValue<uint64_t>(Words.data(), CH_OFFSET_RIP);
-  storeValue<uint64_t>(Words.data() + 8, 0x2000);
+  operations::storeValue<uint64_t>(Words.data(), CH_OFFSET_RIP);
+  operations::storeValue<uint64_t>(Words.data() + 8, 0x2000);
   event(CH_EV_REGISTERS, ch_ev_registers{1, 1}, Words);
   run({Two});
   Opaque.assign(8, 0);
@@ -290,7 +291,7 @@ TEST_F(BlockReplayerTest, FindsAWrongSuccessor) {
 TEST_F(BlockReplayerTest, RefusesNonsense) {
   begin(1, 0x1000, 5);
   run({99});
-  expectMismatch("exit 99, which no superblock has");
+  expectMismatch("exit 99, but no superblock has that exit");
 }
 
 TEST_F(BlockReplayerTest, RefusesAnUnknownThread) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "trace-format/BytecodeReader.h"
-#include "ProgramWriter.h"
+#include "test/support/ProgramWriter.h"
 #include "trace-format/GuestState.h"
+#include "trace-format/bytecode/SuperblockFacts.h"
 #include "gtest/gtest.h"
 
 using namespace chronicle;
@@ -31,14 +31,15 @@ SmallVector<uint8_t, 0> sample() {
   return W.finish(Sum);
 }
 
-std::vector<Statement> readAll(ArrayRef<uint8_t> Definition) {
-  std::vector<Statement> Result;
-  Expected<BytecodeReader> R = BytecodeReader::create(Definition);
+std::vector<bytecode::Statement> readAll(ArrayRef<uint8_t> Definition) {
+  std::vector<bytecode::Statement> Result;
+  Expected<bytecode::BytecodeReader> R =
+      bytecode::BytecodeReader::create(Definition);
   if (!R) {
     ADD_FAILURE() << toString(R.takeError());
     return Result;
   }
-  Statement S;
+  bytecode::Statement S;
   while (R->next(S))
     Result.push_back(S);
   if (Error E = R->takeError())
@@ -47,12 +48,13 @@ std::vector<Statement> readAll(ArrayRef<uint8_t> Definition) {
 }
 
 std::string errorOf(ArrayRef<uint8_t> Definition) {
-  Expected<SuperblockFacts> F = analyzeSuperblock(Definition);
+  Expected<bytecode::SuperblockFacts> F =
+      bytecode::analyzeSuperblock(Definition);
   return F ? "" : toString(F.takeError());
 }
 
 TEST(BytecodeReader, GivesWhatWasWritten) {
-  std::vector<Statement> S = readAll(sample());
+  std::vector<bytecode::Statement> S = readAll(sample());
   ASSERT_EQ(S.size(), 13u);
   EXPECT_EQ(S[0].Opcode, unsigned(CH_OP_INSTRUCTION));
   EXPECT_EQ(S[0].Size, 5u);
@@ -60,7 +62,7 @@ TEST(BytecodeReader, GivesWhatWasWritten) {
   EXPECT_EQ(S[1].Defines, 1u);
   EXPECT_EQ(S[1].FirstTemp, 0u);
   EXPECT_EQ(S[2].Opcode, unsigned(CH_OP_FIRST));
-  EXPECT_STREQ(operationInfo(S[2].Operation).Name, "Add64");
+  EXPECT_STREQ(bytecode::operationInfo(S[2].Operation).Name, "Add64");
   EXPECT_TRUE(S[2].Atoms[0].IsTemp);
   EXPECT_EQ(S[2].Atoms[1].Constant, 0x401005u);
   EXPECT_EQ(S[3].DefinedType, CH_V128);
@@ -80,7 +82,7 @@ TEST(BytecodeReader, ConstantsInAllForms) {
     ProgramWriter W(0x401000);
     W.instruction(1);
     W.put(CH_OFFSET_RAX, constant(CH_I64, N));
-    std::vector<Statement> S = readAll(W.finish(constant(CH_I64, N)));
+    std::vector<bytecode::Statement> S = readAll(W.finish(constant(CH_I64, N)));
     ASSERT_EQ(S.size(), 3u);
     EXPECT_EQ(S[1].Atoms[0].Constant, N);
     EXPECT_EQ(S[2].Atoms[0].Constant, N);
@@ -88,7 +90,7 @@ TEST(BytecodeReader, ConstantsInAllForms) {
 }
 
 TEST(BytecodeReader, KnowsTheFactsOfASuperblock) {
-  Expected<SuperblockFacts> F = analyzeSuperblock(sample());
+  Expected<bytecode::SuperblockFacts> F = bytecode::analyzeSuperblock(sample());
   ASSERT_TRUE(bool(F)) << toString(F.takeError());
   EXPECT_EQ(F->InstructionAddress, (std::vector<uint64_t>{0x401000, 0x401005}));
   EXPECT_EQ(F->instructionAt(0x401005), 1);
@@ -98,8 +100,10 @@ TEST(BytecodeReader, KnowsTheFactsOfASuperblock) {
   EXPECT_EQ(F->InstructionsAt[2], 2u);
   EXPECT_EQ(F->SlotFactsAt[1], 1u);
   EXPECT_EQ(F->SlotFactsAt[2], 5u);
-  const SlotKind Kinds[] = {SlotKind::Store, SlotKind::Store, SlotKind::Opaque,
-                            SlotKind::OpaqueMemory, SlotKind::OpaqueRegisters};
+  const bytecode::SlotKind Kinds[] = {
+      bytecode::SlotKind::Store, bytecode::SlotKind::Store,
+      bytecode::SlotKind::Opaque, bytecode::SlotKind::OpaqueMemory,
+      bytecode::SlotKind::OpaqueRegisters};
   const unsigned Bytes[] = {16, 16, 32, 20, 17}, First[] = {0, 2, 4, 6, 9},
                  Slots[] = {2, 2, 2, 3, 2};
   ASSERT_EQ(F->Slots.size(), 5u);

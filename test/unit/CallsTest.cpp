@@ -3,10 +3,10 @@
 // Following calls by the stack pointer, and the bytes that calls and executions
 // become. Whole programs are checked by test/query/calls.test.
 
-#include "trace-format/CallFormat.h"
-#include "trace-format/ExecutionFormat.h"
+#include "indexer/model/CallFollower.h"
 #include "trace-format/GuestState.h"
 #include "trace-format/Stream.h"
+#include "trace-format/pieces/ExecutionFormat.h"
 #include "gtest/gtest.h"
 #include <array>
 #include <map>
@@ -19,24 +19,24 @@ using namespace llvm;
 
 namespace {
 
-std::vector<Timestamp> entries(CallTracker &T) {
+std::vector<Timestamp> entries(model::CallTracker &T) {
   std::vector<Timestamp> Result;
-  for (const CallRecord &C : T.current().Calls)
+  for (const pieces::CallRecord &C : T.current().Calls)
     Result.push_back(C.Entry);
   return Result;
 }
 /// A superblock that moves the stack pointer.
-void run(CallTracker &T, Timestamp When, int64_t By) {
+void run(model::CallTracker &T, Timestamp When, int64_t By) {
   T.step(1, When);
   T.moved(T.stackPointer() + uint64_t(By));
 }
-void call(CallTracker &T, Timestamp When) {
+void call(model::CallTracker &T, Timestamp When) {
   run(T, When, -8);
   T.call(1, When + 1);
 }
 
 TEST(CallTracker, CallsAndReturns) {
-  CallTracker T(0x1000, 0);
+  model::CallTracker T(0x1000, 0);
   call(T, 0);
   EXPECT_EQ(T.limit(), 0u) << "the callee's first superblock is to come";
   run(T, 10, -0x20); // entered later than it was called
@@ -58,8 +58,8 @@ TEST(CallTracker, CallsAndReturns) {
 }
 
 TEST(CallTracker, LongjmpEndsAllThatIsBelow) {
-  CallTracker T(0x1000, 0);
-  std::vector<CallRecord> Ended;
+  model::CallTracker T(0x1000, 0);
+  std::vector<pieces::CallRecord> Ended;
   T.Ended = &Ended;
   for (unsigned I = 1; I < 6; ++I) {
     call(T, I * 10);
@@ -73,7 +73,7 @@ TEST(CallTracker, LongjmpEndsAllThatIsBelow) {
 }
 
 TEST(CallTracker, CoroutinesKeepTheirStacks) {
-  CallTracker T(0x10000, 0);
+  model::CallTracker T(0x10000, 0);
   call(T, 1);
   run(T, 2, -0x100);
   T.set(0x50000, 3); // a new one
@@ -93,7 +93,7 @@ TEST(CallTracker, CoroutinesKeepTheirStacks) {
 }
 
 TEST(CallTracker, SignalStackEndsWhenItIsLeft) {
-  CallTracker T(0x10000, 0);
+  model::CallTracker T(0x10000, 0);
   call(T, 1);
   run(T, 2, -0x100);
   T.signal(0x80000, true, 3);
@@ -109,13 +109,13 @@ TEST(CallTracker, SignalStackEndsWhenItIsLeft) {
 }
 
 TEST(CallTracker, GoesOnFromWhatWasKept) {
-  CallTracker T(0x10000, 0);
+  model::CallTracker T(0x10000, 0);
   call(T, 1);
   run(T, 2, -0x100);
   call(T, 3); // not entered yet
   T.current().StackPointer = T.stackPointer();
-  CallTracker Again(
-      std::vector<CallStackRecord>(T.stacks().begin(), T.stacks().end()));
+  model::CallTracker Again(std::vector<model::CallStackRecord>(
+      T.stacks().begin(), T.stacks().end()));
   EXPECT_EQ(Again.stackPointer(), T.stackPointer());
   run(Again, 9, 8);
   EXPECT_EQ(entries(Again), (std::vector<Timestamp>{1, 2}));
@@ -145,7 +145,7 @@ std::vector<uint8_t> registers(uint32_t Thread, uint64_t StackPointer) {
 }
 
 TEST(CallFollower, TwoSignalsAtOnce) {
-  CallFollower F;
+  model::CallFollower F;
   F.event(CH_EV_SNAPSHOT, snapshot(3, 0x10000), 0);
   F.event(CH_EV_RESUME, bytes(ch_ev_thread{3, 0}), 0);
   ASSERT_TRUE(F.running());
@@ -162,7 +162,7 @@ TEST(CallFollower, TwoSignalsAtOnce) {
   F.event(CH_EV_SNAPSHOT, snapshot(3, 0xff00), 5);
   EXPECT_EQ(F.surprises(), 0u);
   F.event(CH_EV_REGISTERS, registers(3, 0xe000), 5);
-  const llvm::ArrayRef<CallRecord> Calls = F.running()->current().Calls;
+  const llvm::ArrayRef<pieces::CallRecord> Calls = F.running()->current().Calls;
   ASSERT_EQ(Calls.size(), 3u);
   EXPECT_TRUE(Calls[1].Signal && Calls[2].Signal);
   EXPECT_EQ(Calls[1].Slot, 0xf000u);
@@ -176,11 +176,11 @@ TEST(CallFollower, TwoSignalsAtOnce) {
 }
 
 TEST(CallFormat, Activations) {
-  ActivationsWriter W;
+  pieces::ActivationsWriter W;
   EXPECT_EQ(W.first(), 1u);
-  CallRecord First{100, NeverEnds, 0, 5, 0, false};
-  CallRecord Second{120, 0x7ff8, 5, 6, 0, false};
-  CallRecord Third{90, 0x7000, 0, 0, 0, true};
+  pieces::CallRecord First{100, pieces::NeverEnds, 0, 5, 0, false};
+  pieces::CallRecord Second{120, 0x7ff8, 5, 6, 0, false};
+  pieces::CallRecord Third{90, 0x7000, 0, 0, 0, true};
   EXPECT_EQ(W.add(0, First), 1u);
   EXPECT_EQ(W.add(1, Second), 2u);
   ByteWriter Bytes = W.take();
@@ -190,7 +190,7 @@ TEST(CallFormat, Activations) {
                                   0, 1, 40, 0xf0, 0xff, 0x03, 5, 6}));
   EXPECT_EQ(W.first(), 3u);
   EXPECT_EQ(W.add(2, Third), 3u);
-  auto A = decodeActivations(Bytes.data(), 1);
+  auto A = pieces::decodeActivations(Bytes.data(), 1);
   ASSERT_TRUE(bool(A)) << toString(A.takeError());
   ASSERT_EQ(A->size(), 2u);
   EXPECT_TRUE((*A)[0].isFirstOfStack());
@@ -201,31 +201,32 @@ TEST(CallFormat, Activations) {
   EXPECT_EQ((*A)[1].Call.Callee, 6u);
   EXPECT_EQ((*A)[1].Call.Node, 2u);
   ByteWriter More = W.take();
-  auto B = decodeActivations(More.data(), 3);
+  auto B = pieces::decodeActivations(More.data(), 3);
   ASSERT_TRUE(bool(B)) << toString(B.takeError());
   EXPECT_TRUE((*B)[0].Call.Signal);
   EXPECT_EQ((*B)[0].Parent, 2u);
   for (size_t N = 1; N < More.size(); ++N)
     EXPECT_TRUE(errorToBool(
-        decodeActivations(More.data().take_front(N), 3).takeError()))
+        pieces::decodeActivations(More.data().take_front(N), 3).takeError()))
         << N;
   // A parent that would come before the first of all.
-  EXPECT_TRUE(errorToBool(decodeActivations(More.data(), 1).takeError()));
+  EXPECT_TRUE(
+      errorToBool(pieces::decodeActivations(More.data(), 1).takeError()));
 }
 
 TEST(CallFormat, Stacks) {
-  ThreadStacks T;
+  pieces::ThreadStacks T;
   T.Thread = 4;
   T.Signals.push_back({0xf000, true});
   T.Stacks.push_back({9, 0x7000, 0x8000, 2, 1});
   T.Stacks.push_back({3, 0x1000, 0x1000, 1, 0});
   ByteWriter Out;
-  encodeStacks(Out, T);
+  pieces::encodeStacks(Out, T);
   size_t One = Out.size();
   T.Thread = 5;
   T.Signals.clear();
-  encodeStacks(Out, T);
-  auto D = decodeStacks(Out.data());
+  pieces::encodeStacks(Out, T);
+  auto D = pieces::decodeStacks(Out.data());
   ASSERT_TRUE(bool(D)) << toString(D.takeError());
   ASSERT_EQ(D->size(), 2u);
   EXPECT_EQ((*D)[0].Thread, 4u);
@@ -239,15 +240,15 @@ TEST(CallFormat, Stacks) {
   EXPECT_EQ((*D)[1].Stacks[1].Id, 1u);
   for (size_t N = 1; N < Out.size(); ++N)
     if (N != One) {
-      EXPECT_TRUE(
-          errorToBool(decodeStacks(Out.data().take_front(N)).takeError()))
+      EXPECT_TRUE(errorToBool(
+          pieces::decodeStacks(Out.data().take_front(N)).takeError()))
           << N;
     }
 }
 
 TEST(ExecutionFormat, RunsOfRandomBlocks) {
   std::mt19937 Random(7);
-  ExecutionsWriter W;
+  pieces::ExecutionsWriter W;
   BlockNumber N = 0;
   std::map<uint32_t, uint32_t> BlocksOf;
   for (unsigned Piece = 0; Piece < 40; ++Piece) {
@@ -281,7 +282,7 @@ TEST(ExecutionFormat, RunsOfRandomBlocks) {
       EXPECT_EQ(W.blocksOf(Id), BlocksOf[Id]);
       EXPECT_TRUE(llvm::is_contained(W.superblocks(), Id));
     }
-    auto D = ExecutionRange::create(Bytes.data());
+    auto D = pieces::ExecutionRange::create(Bytes.data());
     ASSERT_TRUE(bool(D)) << toString(D.takeError());
     EXPECT_EQ(D->first(), First);
     EXPECT_EQ(D->last(), N - 1);
@@ -294,7 +295,7 @@ TEST(ExecutionFormat, RunsOfRandomBlocks) {
         Ran.erase(Id);
     std::map<uint32_t, std::set<BlockNumber>> Found;
     BlockNumber End = 0;
-    Error E = D->visit(Wanted, [&](const ExecutionRun &R) {
+    Error E = D->visit(Wanted, [&](const pieces::ExecutionRun &R) {
       std::set<BlockNumber> &Blocks = Found[R.Superblock];
       EXPECT_TRUE(Blocks.empty() || R.First > End) << "runs that touch";
       for (BlockNumber B = R.First; B <= R.Last; ++B)
@@ -309,7 +310,7 @@ TEST(ExecutionFormat, RunsOfRandomBlocks) {
 
 TEST(ExecutionFormat, PartsBySuperblock) {
   std::mt19937 Random(8);
-  ExecutionsWriter Whole, InParts;
+  pieces::ExecutionsWriter Whole, InParts;
   for (BlockNumber N = 0; N < 500; ++N)
     for (unsigned K = 0; K < 100; ++K) {
       const uint32_t Id = 1 + Random() % 3000;
@@ -318,11 +319,11 @@ TEST(ExecutionFormat, PartsBySuperblock) {
     }
   auto RunsIn = [](const ByteWriter &Bytes) {
     std::vector<std::array<uint32_t, 3>> Runs;
-    auto D = ExecutionRange::create(Bytes.data());
+    auto D = pieces::ExecutionRange::create(Bytes.data());
     EXPECT_TRUE(bool(D)) << toString(D.takeError());
     std::vector<uint32_t> All(3001);
     std::iota(All.begin(), All.end(), 0);
-    Error E = D->visit(All, [&](const ExecutionRun &R) {
+    Error E = D->visit(All, [&](const pieces::ExecutionRun &R) {
       Runs.push_back({R.Superblock, R.First, R.Last});
     });
     EXPECT_FALSE(errorToBool(std::move(E)));
@@ -333,7 +334,7 @@ TEST(ExecutionFormat, PartsBySuperblock) {
   EXPECT_GT(Parts.size(), 10u);
   EXPECT_EQ(InParts.superblocks(), Whole.superblocks());
   std::vector<std::array<uint32_t, 3>> Runs;
-  for (const ExecutionsWriter::Part &P : Parts) {
+  for (const pieces::ExecutionsWriter::Part &P : Parts) {
     EXPECT_LT(P.Bytes.size(), 2u * 4096);
     auto Some = RunsIn(P.Bytes);
     ASSERT_FALSE(Some.empty());
@@ -345,7 +346,7 @@ TEST(ExecutionFormat, PartsBySuperblock) {
 }
 
 TEST(ExecutionFormat, Damage) {
-  ExecutionsWriter W;
+  pieces::ExecutionsWriter W;
   W.ran(3, 0);
   W.ran(3, 1);
   W.ran(7, 1);
@@ -355,14 +356,14 @@ TEST(ExecutionFormat, Damage) {
   for (size_t N = 0; N < Bytes.size(); ++N) {
     std::vector<uint8_t> B = Bytes.data().vec();
     B[N] = 0x7f;
-    auto D = ExecutionRange::create(B);
+    auto D = pieces::ExecutionRange::create(B);
     if (!D) {
       consumeError(D.takeError());
       continue;
     }
     std::vector<uint32_t> All(256);
     std::iota(All.begin(), All.end(), 0);
-    consumeError(D->visit(All, [&](const ExecutionRun &R) {
+    consumeError(D->visit(All, [&](const pieces::ExecutionRun &R) {
       EXPECT_TRUE(R.First >= D->first() && R.Last <= D->last()) << N;
     }));
   }

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// A trace of a program that counts, made by hand: what is in its registers and
-/// in its memory at any moment is easily said. And what can be wrong with it.
+/// A trace of a program that counts, made by hand. It is easy to say what its
+/// registers and memory hold at any moment. The trace can be made wrong in
+/// several ways.
 
 #ifndef CHRONICLE_TEST_UNIT_COUNTINGRUN_H
 #define CHRONICLE_TEST_UNIT_COUNTINGRUN_H
 
-#include "ProgramWriter.h"
-#include "StreamBuilder.h"
 #include "indexer/Indexer.h"
-#include "query/BlockReplayer.h"
+#include "query/replay/BlockReplayer.h"
+#include "test/support/ProgramWriter.h"
+#include "test/support/RingBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 #include <thread>
 
 namespace chronicle {
 
-/// What a recorder would send of a program that counts: one superblock at
+/// What a recorder would send for a program that counts: one superblock at
 /// 0x1000, "store RAX at RBX; RBX += 8; RAX += 1", over and over.
 struct CountingRun {
   unsigned Blocks = 40, PerBlock = 30;
-  // What goes wrong, where.
+  // The block in which something is wrong.
   unsigned WrongValueIn = ~0u, WrongAddressIn = ~0u, WrongSnapshotIn = ~0u,
            LostStoreIn = ~0u, WrongOrdinalIn = ~0u;
   bool WrongFinalSnapshot = false, NoEnd = false;
   std::string EndReason = "killed"; ///< without a record of the end
 };
 
-/// Records such runs into a file that goes away.
+/// Records such runs into a file that is removed after the test.
 class CountingRunTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -37,24 +38,24 @@ protected:
         llvm::sys::fs::createTemporaryFile("counting-run", "db", Name));
     Path = Name.str().str();
   }
-  void TearDown() override { llvm::sys::fs::remove(Path); }
+  void TearDown() override { (void)llvm::sys::fs::remove(Path); }
 
   void record(const CountingRun &Run) {
     RingBuilder Ring;
-    IndexerOptions O;
+    indexer::IndexerOptions O;
     O.Path = Path;
     O.Overwrite = true;
     O.Run = llvm::json::Object{{"program", "/bin/test"}};
-    auto Index = Indexer::create(std::move(O), Ring.memory(), Ring.bytes());
+    auto Index = indexer::Indexer::create(O, Ring.memory(), Ring.bytes());
     ASSERT_TRUE(bool(Index)) << llvm::toString(Index.takeError());
     std::thread Thread([&] { (*Index)->run(); });
     send(Ring, Run);
     if (Run.NoEnd)
       (*Index)->recorderGone();
     Thread.join();
-    EndInfo Info;
+    indexer::EndInfo Info;
     Info.Reason = Run.EndReason;
-    llvm::Expected<IndexSummary> S = (*Index)->finish(Info);
+    llvm::Expected<indexer::IndexSummary> S = (*Index)->finish(Info);
     ASSERT_TRUE(bool(S)) << llvm::toString(S.takeError());
   }
 
@@ -81,9 +82,9 @@ protected:
     Ring.event(CH_EV_THREAD_START, ch_ev_thread_start{1, 0, 4711});
     Ring.publish(CH_CHUNK_BLOCK_END);
 
-    GuestState State{};
+    replay::GuestState State{};
     auto Word = [&](uint32_t Offset, uint64_t Value) {
-      storeValue(State.data() + Offset, Value);
+      operations::storeValue(State.data() + Offset, Value);
     };
     uint64_t Rip = 0x1000, Count = 3, Address = 0x100004;
     for (unsigned Block = 1; Block <= Run.Blocks; ++Block) {

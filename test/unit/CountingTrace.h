@@ -23,7 +23,8 @@ protected:
     Run.Blocks = Blocks;
     Run.PerBlock = PerBlock;
     record(Run);
-    llvm::Expected<std::unique_ptr<Trace>> Opened = Trace::open(Path);
+    llvm::Expected<std::unique_ptr<query::Trace>> Opened =
+        query::Trace::open(Path);
     ASSERT_TRUE(bool(Opened)) << llvm::toString(Opened.takeError());
     T = std::move(*Opened);
     ASSERT_EQ(T->instructions(), End);
@@ -31,8 +32,8 @@ protected:
 
   static uint64_t pcAt(Timestamp Time) { return 0x1000 + 4 * (Time % 3); }
 
-  std::unique_ptr<Trace> T;
-  Cancellation Cancel;
+  std::unique_ptr<query::Trace> T;
+  answers::Cancellation Cancel;
 };
 
 } // namespace chronicle

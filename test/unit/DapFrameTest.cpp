@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lldb-plugin/dap/Frame.h"
+#include "lldb-plugin/dap/FrameReader.h"
+#include "lldb-plugin/dap/MessagePeek.h"
 #include "gtest/gtest.h"
 #include <cstring>
 
@@ -64,19 +65,19 @@ TEST(DapFrame, KeepsNoHugeBuffer) {
 
 TEST(DapFrame, Malformed) {
   EXPECT_EQ(problem("GET / HTTP/1.1\r\n\r\n"),
-            "a message came without Content-Length");
+            "a message has no Content-Length");
   EXPECT_EQ(problem("Content-Length: -1\r\n\r\n"),
-            "'Content-Length: -1' is no length of a message");
+            "invalid header 'Content-Length: -1'");
   EXPECT_EQ(problem("Content-Length: 99999999999\r\n\r\n"),
-            "'Content-Length: 99999999999' is no length of a message");
-  EXPECT_EQ(problem(std::string(5000, 'x')), "no header of a message came");
+            "invalid header 'Content-Length: 99999999999'");
+  EXPECT_EQ(problem(std::string(5000, 'x')), "a message has no header");
   EXPECT_EQ(problem("Content-Length: 5\r\n"), "");
 }
 
 TEST(DapPeek, FindsOnlyTheTop) {
   StringRef Body = R"({"arguments":{"seq":9,"type":"event","a":["]}",{}]},)"
                    R"( "seq" : 12 ,"command":"next","type":"request"})";
-  std::optional<Peek> P = Peek::at(Body);
+  std::optional<MessagePeek> P = MessagePeek::at(Body);
   ASSERT_TRUE(P);
   EXPECT_EQ(P->Type, "request");
   EXPECT_EQ(P->Command, "next");
@@ -94,12 +95,12 @@ TEST(DapPeek, NotAMessage) {
        {"", "[]", "7", "{", "{}", R"({"type":"event")", R"({"type":"event"}})",
         R"({"type":"event",})", R"({"type")", R"({"type":"eve)", R"({"a":"\)",
         R"({"seq":1})", R"({"type":"event","a":[1,{})"})
-    EXPECT_FALSE(Peek::at(Body)) << Body.str();
+    EXPECT_FALSE(MessagePeek::at(Body)) << Body.str();
 }
 
 TEST(DapPeek, Escapes) {
-  std::optional<Peek> P =
-      Peek::at(R"({"type":"event","event":"o","body":"\"}\\"})");
+  std::optional<MessagePeek> P =
+      MessagePeek::at(R"({"type":"event","event":"o","body":"\"}\\"})");
   ASSERT_TRUE(P);
   EXPECT_EQ(P->Event, "o");
 }

@@ -4,7 +4,8 @@
  * line, publishes one last chunk in the ring, and becomes the program. With
  * FAKE_RECORDER_FAILS=<status> it complains to the log and ends instead.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier): the C library asks
+                    // for it.
 #include "trace-format/Stream.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +32,12 @@ int main(int argc, char **argv) {
   struct stat status;
   if (fstat(ring, &status) != 0)
     return 98;
-  struct ch_ring_header *header = mmap(0, status.st_size, PROT_READ | PROT_WRITE,
-                                       MAP_SHARED, ring, 0);
+  struct ch_ring_header *header =
+      mmap(0, status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
   if (header == MAP_FAILED || header->magic != CH_RING_MAGIC)
     return 97;
-  struct ch_chunk_header *chunk = (void *)((char *)header + CH_RING_HEADER_SIZE);
+  struct ch_chunk_header *chunk =
+      (void *)((char *)header + CH_RING_HEADER_SIZE);
   chunk->number = 1;
   chunk->flags = CH_CHUNK_LAST | CH_CHUNK_BLOCK_END;
   __atomic_store_n(&header->published, 1, __ATOMIC_RELEASE);

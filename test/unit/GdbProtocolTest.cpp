@@ -2,8 +2,9 @@
 //
 // The framing of packets, and registers as debuggers want them.
 
-#include "lldb-plugin/PacketChannel.h"
-#include "lldb-plugin/RegisterLayout.h"
+#include "lldb-plugin/session/PacketChannel.h"
+#include "lldb-plugin/session/RegisterLayout.h"
+#include "lldb-plugin/session/StopReason.h"
 #include "trace-format/GuestState.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
@@ -19,10 +20,10 @@ namespace {
 /// A channel, and the debugger's end of its socket.
 struct Pair {
   int Ends[2];
-  std::unique_ptr<PacketChannel> Channel;
+  std::unique_ptr<session::PacketChannel> Channel;
   Pair() {
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, Ends), 0);
-    Channel = std::make_unique<PacketChannel>(Ends[0]);
+    Channel = std::make_unique<session::PacketChannel>(Ends[0]);
   }
   ~Pair() {
     close(Ends[0]);
@@ -114,9 +115,9 @@ TEST(PacketChannel, SaysWhenTheDebuggerHasGone) {
 
 TEST(PacketChannel, AnInterruptCancelsWhatRuns) {
   Pair P;
-  Cancellation Cancel;
+  answers::Cancellation Cancel;
   {
-    PacketChannel::InterruptWatch Watch(*P.Channel, Cancel);
+    session::PacketChannel::InterruptWatch Watch(*P.Channel, Cancel);
     P.send("\x03");
     while (!Cancel.Cancelled) // else the test times out
       std::this_thread::yield();
@@ -129,42 +130,46 @@ TEST(PacketChannel, AnInterruptCancelsWhatRuns) {
 TEST(PacketChannel, AnotherPacketIsNoInterrupt) {
   Pair P;
   P.send("$g#67");
-  Cancellation Cancel;
+  answers::Cancellation Cancel;
   {
-    PacketChannel::InterruptWatch Watch(*P.Channel, Cancel);
+    session::PacketChannel::InterruptWatch Watch(*P.Channel, Cancel);
   }
   EXPECT_FALSE(Cancel.Cancelled);
   EXPECT_EQ(P.read(), "g");
 }
 
 unsigned numberOf(StringRef Name) {
-  ArrayRef<RegisterDescription> Layout = registerLayout();
-  auto It = find_if(
-      Layout, [&](const RegisterDescription &R) { return R.Name == Name; });
+  ArrayRef<session::RegisterDescription> Layout = session::registerLayout();
+  auto It = find_if(Layout, [&](const session::RegisterDescription &R) {
+    return R.Name == Name;
+  });
   EXPECT_NE(It, Layout.end()) << Name.str();
   return It - Layout.begin();
 }
 
 TEST(RegisterLayout, ValuesHaveTheirSizeAndPlace) {
-  Registers R;
+  answers::Registers R;
   R.State.fill(0);
   support::endian::write64le(&R.State[CH_OFFSET_R9], 0x1122334455667788);
   support::endian::write64le(&R.State[CH_OFFSET_RIP], 0x401000);
   for (unsigned I = 0; I < 32; ++I)
     R.State[CH_OFFSET_YMM0 + 32 * 3 + I] = I;
-  for (unsigned I = 0; I < registerLayout().size(); ++I)
-    EXPECT_EQ(registerValue(R, I).size(), registerLayout()[I].Bytes)
-        << registerLayout()[I].Name;
-  EXPECT_EQ(support::endian::read64le(registerValue(R, numberOf("r9")).data()),
+  for (unsigned I = 0; I < session::registerLayout().size(); ++I)
+    EXPECT_EQ(session::registerValue(R, I).size(),
+              session::registerLayout()[I].Bytes)
+        << session::registerLayout()[I].Name;
+  EXPECT_EQ(support::endian::read64le(
+                session::registerValue(R, numberOf("r9")).data()),
             0x1122334455667788u);
-  EXPECT_EQ(support::endian::read64le(registerValue(R, numberOf("rip")).data()),
+  EXPECT_EQ(support::endian::read64le(
+                session::registerValue(R, numberOf("rip")).data()),
             0x401000u);
-  EXPECT_EQ(registerValue(R, numberOf("xmm3"))[15], 15);
-  EXPECT_EQ(registerValue(R, numberOf("ymm3h"))[0], 16);
+  EXPECT_EQ(session::registerValue(R, numberOf("xmm3"))[15], 15);
+  EXPECT_EQ(session::registerValue(R, numberOf("ymm3h"))[0], 16);
 }
 
 TEST(RegisterLayout, X87RegistersCountFromTheTop) {
-  Registers R;
+  answers::Registers R;
   R.State.fill(0);
   R.State[CH_OFFSET_FTOP] = 6;
   double Value = -2.5;
@@ -172,20 +177,38 @@ TEST(RegisterLayout, X87RegistersCountFromTheTop) {
   R.State[CH_OFFSET_FPTAG + 7] = 1;
   // 80 bits: sign and exponent 16383 + 1, then 1.25 with its integer bit.
   const uint8_t Stored[] = {0, 0, 0, 0, 0, 0, 0, 0xa0, 0x00, 0xc0};
-  EXPECT_EQ(ArrayRef<uint8_t>(registerValue(R, numberOf("st1"))),
+  EXPECT_EQ(ArrayRef<uint8_t>(session::registerValue(R, numberOf("st1"))),
             ArrayRef<uint8_t>(Stored));
 }
 
 TEST(RegisterLayout, NumbersInTheDescriptionAreThoseOfThePackets) {
-  for (unsigned I = 0; I < registerLayout().size(); ++I) {
+  for (unsigned I = 0; I < session::registerLayout().size(); ++I) {
     std::string Number = " regnum=\"" + std::to_string(I) + "\"";
-    size_t At = targetDescription().find("<reg name=\"" +
-                                         registerLayout()[I].Name + "\"");
-    ASSERT_NE(At, StringRef::npos) << registerLayout()[I].Name;
-    StringRef Element = targetDescription().substr(At).take_until(
+    size_t At = session::targetDescription().find(
+        "<reg name=\"" + session::registerLayout()[I].Name + "\"");
+    ASSERT_NE(At, StringRef::npos) << session::registerLayout()[I].Name;
+    StringRef Element = session::targetDescription().substr(At).take_until(
         [](char C) { return C == '>'; });
     EXPECT_TRUE(Element.contains(Number)) << Element.str();
   }
+}
+
+TEST(StopReason, HasWordsForStopsOfCommands) {
+  using session::StopKind;
+  for (StopKind Kind :
+       {StopKind::Begin, StopKind::End, StopKind::Goto, StopKind::BeforeWrite,
+        StopKind::AfterWrite, StopKind::Execution, StopKind::ReverseStepIn,
+        StopKind::ReverseStepOver, StopKind::ReverseStepOut,
+        StopKind::ReverseStepInstruction}) {
+    std::string Words = session::describe({.Kind = Kind, .Time = 42});
+    EXPECT_FALSE(Words.empty());
+  }
+  EXPECT_EQ(session::describe({.Kind = StopKind::BeforeWrite, .Time = 42}),
+            "before the write at time 42");
+}
+
+TEST(StopReason, LeavesTheDebuggerItsOwnWords) {
+  EXPECT_EQ(session::describe({session::StopKind::Breakpoint}), "");
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 // Frames of a thread that never called anything. Those of real programs are
 // compared with the living ones by test/lldb/same-frames.test.
 
-#include "lldb-plugin/HistoryFrames.h"
+#include "lldb-plugin/history/HistoryFrames.h"
 #include "CountingTrace.h"
 #include "trace-format/GuestState.h"
 
@@ -19,11 +19,11 @@ TEST_F(HistoryFramesTest, TheOnlyFrameIsWhatRuns) {
   // Around the ends of blocks, and at the end of the run.
   for (Timestamp Time : {Timestamp(1), Timestamp(2), Timestamp(89),
                          Timestamp(90), Timestamp(91), End - 1, End}) {
-    auto Made = HistoryFrames::create(*T, 1, Time);
+    auto Made = history::HistoryFrames::create(*T, 1, Time);
     ASSERT_TRUE(bool(Made)) << toString(Made.takeError());
     ASSERT_EQ(Made->frames().size(), 1u) << "at " << Time;
-    const HistoryFrame &Frame = Made->frames()[0];
-    EXPECT_EQ(Frame.What, HistoryFrame::Interrupted);
+    const history::HistoryFrame &Frame = Made->frames()[0];
+    EXPECT_EQ(Frame.What, history::HistoryFrame::Interrupted);
     EXPECT_EQ(Frame.Pc, pcAt(Time)) << "at " << Time;
     EXPECT_EQ(Frame.Activation, 0u);
     if (!Cfa)
@@ -38,7 +38,7 @@ TEST_F(HistoryFramesTest, TheOnlyFrameIsWhatRuns) {
 }
 
 TEST_F(HistoryFramesTest, OfAThreadThereIsNot) {
-  auto Made = HistoryFrames::create(*T, 2, 100);
+  auto Made = history::HistoryFrames::create(*T, 2, 100);
   ASSERT_FALSE(bool(Made));
   EXPECT_EQ(toString(Made.takeError()), "there is no thread 2");
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Memory maps and threads at any moment of a random run against a model that
-// looks at each page; and the tree over page chunks against a scan of them.
+// Compares memory maps and threads at any moment of a random run with a model
+// that looks at each page, and the tree over page chunks with a scan of all
+// chunks.
 
-#include "StreamBuilder.h"
 #include "indexer/Indexer.h"
-#include "query/ChunkSummaries.h"
-#include "query/MapAt.h"
-#include "query/ThreadHistory.h"
+#include "query/state/ChunkSummaries.h"
+#include "query/state/MapHistory.h"
+#include "query/state/ThreadHistory.h"
+#include "test/support/ProgramWriter.h"
+#include "test/support/RingBuilder.h"
 #include "trace-format/GuestState.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -21,7 +23,7 @@ using namespace llvm;
 
 namespace {
 
-/// One page as the model has it.
+/// A page of the model.
 struct ModelPage {
   uint32_t Protection, Object;
   uint64_t Offset;
@@ -37,7 +39,7 @@ struct ModelThread {
   std::optional<Timestamp> Exited;
 };
 
-/// Makes a run of map changes and threads, and remembers it.
+/// Makes a run of map changes and threads, and keeps what it should give.
 class HistoryTest : public testing::Test {
 protected:
   static constexpr uint64_t FirstPage = 0x10000, Pages = 60;
@@ -47,26 +49,28 @@ protected:
     ASSERT_FALSE(sys::fs::createTemporaryFile("history-test", "db", Name));
     Path = Name.str().str();
   }
-  void TearDown() override { sys::fs::remove(Path); }
+  void TearDown() override { (void)sys::fs::remove(Path); }
 
   void record(unsigned Steps) {
-    IndexerOptions O;
+    indexer::IndexerOptions O;
     O.Path = Path;
     O.Overwrite = true;
     O.Run = json::Object{{"program", "/bin/test"}};
-    auto Index = Indexer::create(std::move(O), Ring.memory(), Ring.bytes());
+    auto Index = indexer::Indexer::create(O, Ring.memory(), Ring.bytes());
     ASSERT_TRUE(bool(Index)) << toString(Index.takeError());
     std::thread Thread([&] { (*Index)->run(); });
-    Ring.define(1, DefinitionBuilder(0x1000).instruction(4).finish());
+    ProgramWriter W(0x1000);
+    W.instruction(4);
+    Ring.define(1, W.finish(ProgramWriter::constant(CH_I64, 0)));
     startThread();
     while (Steps--)
       step();
     Ring.event(CH_EV_END, ch_ev_end{CH_END_EXIT, 0});
     Ring.publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
     Thread.join();
-    Expected<IndexSummary> S = (*Index)->finish(EndInfo());
+    Expected<indexer::IndexSummary> S = (*Index)->finish(indexer::EndInfo());
     ASSERT_TRUE(bool(S)) << toString(S.takeError());
-    auto Opened = TraceReader::open(Path);
+    auto Opened = file::TraceReader::open(Path);
     ASSERT_TRUE(bool(Opened)) << toString(Opened.takeError());
     Reader = std::move(*Opened);
     ASSERT_EQ(Reader->instructions(), Now);
@@ -107,7 +111,7 @@ protected:
     Maps[Now] = Map;
   }
 
-  /// A block without anything in it is none.
+  /// An empty block does not count.
   void endBlock() {
     if (!Recorded)
       return;
@@ -199,18 +203,18 @@ protected:
   std::vector<ModelThread> Threads;
   std::set<uint32_t> Snapshots; ///< in this block
   std::map<uint32_t, std::vector<BlockNumber>> BlocksOf;
-  std::unique_ptr<TraceReader> Reader;
+  std::unique_ptr<file::TraceReader> Reader;
 };
 
 TEST_F(HistoryTest, MapsAtAnyMoment) {
   record(6000);
   ASSERT_TRUE(Reader);
-  const MapHistory History(*Reader);
+  const state::MapHistory History(*Reader);
   ASSERT_FALSE(History.sharedStays().empty());
   for (Timestamp T = 0; T <= Now; T += 1 + pick(20)) {
     ModelMap Found;
     uint64_t Reached = 0;
-    for (const MapHistory::Region &R : History.at(T)) {
+    for (const state::MapHistory::Region &R : History.at(T)) {
       EXPECT_GE(R.Address, Reached) << "they are sorted and apart";
       Reached = R.end();
       for (uint64_t P = 0; P < R.Length / 4096; ++P)
@@ -229,9 +233,9 @@ TEST_F(HistoryTest, MapsAtAnyMoment) {
         EXPECT_EQ(P.Offset, Expected.Offset) << T << ' ' << Page;
       }
     }
-    // The same with neighbours put together covers the same.
+    // The map with joined neighbours covers the same pages.
     uint64_t Sum = 0;
-    for (const Mapping &M : History.mappingsAt(T))
+    for (const answers::Mapping &M : History.mappingsAt(T))
       Sum += M.Length;
     EXPECT_EQ(Sum, mapAt(T).size() * 4096);
   }
@@ -240,13 +244,13 @@ TEST_F(HistoryTest, MapsAtAnyMoment) {
 TEST_F(HistoryTest, SharedMemoryAtBlockStarts) {
   record(3000);
   ASSERT_TRUE(Reader);
-  const MapHistory History(*Reader);
+  const state::MapHistory History(*Reader);
   for (BlockNumber N = 0; N < Reader->blocks().size(); ++N) {
     std::map<uint64_t, FrameNumber> Found, ByStays;
-    for (const ReplayMemory::SharedRange &R : History.sharedAt(N))
+    for (const machine::ReplayMemory::SharedRange &R : History.sharedAt(N))
       for (uint64_t P = R.First; P <= R.Last; ++P)
         Found[P] = R.Frame + (P - R.First);
-    for (const MapHistory::SharedStay &S : History.sharedStays())
+    for (const state::MapHistory::SharedStay &S : History.sharedStays())
       if (S.Since < N && N <= S.Until)
         for (uint64_t P = S.First; P <= S.Last; ++P)
           ByStays[P] = S.Frame + (P - S.First);
@@ -257,16 +261,16 @@ TEST_F(HistoryTest, SharedMemoryAtBlockStarts) {
 TEST_F(HistoryTest, ThreadsAtAnyMoment) {
   record(3000);
   ASSERT_TRUE(Reader);
-  const ThreadHistory History(*Reader);
+  const state::ThreadHistory History(*Reader);
   ASSERT_EQ(History.all().size(), Threads.size());
   for (uint32_t N = 1; N <= Threads.size(); ++N) {
-    const ThreadInfo *Info = History.find(N);
+    const answers::ThreadInfo *Info = History.find(N);
     ASSERT_TRUE(Info);
     EXPECT_EQ(Info->Parent, Threads[N - 1].Parent);
     EXPECT_EQ(Info->OsThread, Threads[N - 1].OsThread);
     EXPECT_EQ(Info->Started, Threads[N - 1].Started);
     EXPECT_EQ(Info->Exited, Threads[N - 1].Exited);
-    const ThreadBlocks Of = Reader->blocksOf(N);
+    const pieces::ThreadBlocks Of = Reader->blocksOf(N);
     ASSERT_EQ(Of.size(), BlocksOf[N].size());
     for (size_t I = 0; I < Of.size(); ++I)
       EXPECT_EQ(Of[I], BlocksOf[N][I]);
@@ -277,7 +281,7 @@ TEST_F(HistoryTest, ThreadsAtAnyMoment) {
   for (unsigned I = 0; I < 300; ++I) {
     const Timestamp T = Random() % (Now + 1);
     std::vector<uint32_t> Found, Expected;
-    for (const ThreadInfo &Info : History.at(T))
+    for (const answers::ThreadInfo &Info : History.at(T))
       Found.push_back(Info.Number);
     for (uint32_t N = 1; N <= Threads.size(); ++N)
       if (Threads[N - 1].Started <= T &&
@@ -304,20 +308,22 @@ TEST(ChunkSummaries, FindsWhatAScanFinds) {
   for (size_t Count : {0, 1, 15, 16, 17, 255, 256, 257, 5000}) {
     std::vector<PageChunkEntry> Chunks(Count);
     for (size_t I = 0; I < Count; ++I) {
-      Chunks[I] = {I / 1000, I, I, 0, 0, {}};
-      // Granule 0 nearly always, the others hardly ever.
+      Chunks[I] = {I / 1000, I, I, 0, {}};
+      // Granule 0 is written nearly always, the others hardly ever.
       Chunks[I].Granules[0] = Random() % 10 ? 1 : 0;
       if (Random() % 40 == 0)
         Chunks[I].Granules[Random() % 8] |= uint64_t(1) << Random() % 64;
     }
-    const ChunkSummaries Tree(Chunks);
+    const state::ChunkSummaries Tree(Chunks);
     for (unsigned Try = 0; Try < 400; ++Try) {
       size_t First = Random() % (Count + 1), End = Random() % (Count + 1);
       if (First > End)
         std::swap(First, End);
       uint64_t Wanted[GranuleWords] = {};
       Wanted[Random() % 8] = Try % 3 ? uint64_t(1) << Random() % 64 : 0xff00;
-      auto Is = [&](size_t I) { return intersect(Chunks[I].Granules, Wanted); };
+      auto Is = [&](size_t I) {
+        return state::intersect(Chunks[I].Granules, Wanted);
+      };
       size_t Next = First, Previous = End;
       while (Next < End && !Is(Next))
         ++Next;

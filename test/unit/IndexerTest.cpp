@@ -8,9 +8,10 @@
 #include "indexer/Indexer.h"
 #include "RandomRun.h"
 #include "indexer/SuperblockTable.h"
-#include "trace-format/BlockFormat.h"
-#include "trace-format/BytecodeReader.h"
-#include "trace-format/TraceReader.h"
+#include "query/state/RecentPieces.h"
+#include "trace-format/bytecode/BytecodeReader.h"
+#include "trace-format/file/TraceReader.h"
+#include "trace-format/pieces/BlockFormat.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -40,11 +41,12 @@ protected:
       Thread.join();
     }
     Index.reset();
-    sys::fs::remove(Path);
+    (void)sys::fs::remove(Path);
   }
   void start(RingBuilder &Ring, unsigned CheckpointBlocks = 7,
-             Codec Compression = Codec::Zstd, ProgramMaker Programs = {}) {
-    IndexerOptions O;
+             file::Codec Compression = file::Codec::Zstd,
+             pieces::ProgramMaker Programs = {}) {
+    indexer::IndexerOptions O;
     O.Path = Path;
     O.Overwrite = true;
     O.Compression.Bulk = O.Compression.Others = Compression;
@@ -52,57 +54,59 @@ protected:
     O.CheckpointBlocks = CheckpointBlocks;
     O.Programs = std::move(Programs);
     O.Run = json::Object{{"program", "/bin/test"}};
-    auto Created = Indexer::create(std::move(O), Ring.memory(), Ring.bytes());
+    auto Created = indexer::Indexer::create(O, Ring.memory(), Ring.bytes());
     ASSERT_TRUE(bool(Created)) << toString(Created.takeError());
     Index = std::move(*Created);
     Thread = std::thread([this] { Index->run(); });
   }
-  IndexSummary finish(bool Dead = false) {
+  indexer::IndexSummary finish(bool Dead = false) {
     if (Dead)
       Index->recorderGone();
     Thread.join();
-    EndInfo Info;
+    indexer::EndInfo Info;
     Info.Seconds = 1.5;
     Info.Code = 9;
-    Expected<IndexSummary> S = Index->finish(Info);
+    Expected<indexer::IndexSummary> S = Index->finish(Info);
     EXPECT_TRUE(bool(S)) << toString(S.takeError());
-    return S ? *S : IndexSummary();
+    return S ? *S : indexer::IndexSummary();
   }
-  std::unique_ptr<TraceReader> open() {
-    auto T = TraceReader::open(Path);
+  std::unique_ptr<file::TraceReader> open() {
+    auto T = file::TraceReader::open(Path);
     if (!T) {
       ADD_FAILURE() << toString(T.takeError());
       return nullptr;
     }
     return std::move(*T);
   }
-  void compare(const TraceReader &T, ArrayRef<ExpectedBlock> Blocks);
+  void compare(const file::TraceReader &T, ArrayRef<ExpectedBlock> Blocks);
 
   std::string Path;
-  std::unique_ptr<Indexer> Index;
+  std::unique_ptr<indexer::Indexer> Index;
   std::thread Thread;
 };
 
 /// What the index says of executions pieces, if it can say anything, is what
 /// is in them.
-static void compareIndex(const TraceReader &T) {
+static void compareIndex(const file::TraceReader &T) {
+  state::RecentPieces Recent(T);
   std::vector<uint32_t> All;
   for (uint32_t Id = 1; Id < T.superblockCount(); ++Id)
     All.push_back(Id);
   using Places = std::set<std::pair<uint32_t, uint64_t>>; // superblock, piece
   Places Indexed, Found;
-  const bool Known = T.visitExecutionIndex(All, [&](const ExecutionRun &R) {
-    for (uint64_t Piece = R.First; Piece <= R.Last; ++Piece)
-      if (Piece < T.executionPieces().size())
-        Indexed.insert({R.Superblock, Piece});
-  });
+  const bool Known =
+      Recent.visitExecutionIndex(All, [&](const pieces::ExecutionRun &R) {
+        for (uint64_t Piece = R.First; Piece <= R.Last; ++Piece)
+          if (Piece < T.executionPieces().size())
+            Indexed.insert({R.Superblock, Piece});
+      });
   EXPECT_TRUE(Known || T.rebuilt());
   if (!Known)
     return;
   for (auto [Piece, Entry] : enumerate(T.executionPieces())) {
     auto Runs = T.readExecutions(Entry);
     ASSERT_TRUE(bool(Runs)) << toString(Runs.takeError());
-    Error E = (*Runs)->visit(All, [&](const ExecutionRun &R) {
+    Error E = Runs->Range.visit(All, [&](const pieces::ExecutionRun &R) {
       Found.insert({R.Superblock, Piece});
     });
     ASSERT_FALSE(errorToBool(std::move(E)));
@@ -111,16 +115,17 @@ static void compareIndex(const TraceReader &T) {
   // One at a time: each is in the part it should be in.
   Indexed.clear();
   for (uint32_t Id : All)
-    EXPECT_TRUE(T.visitExecutionIndex(Id, [&](const ExecutionRun &R) {
-      EXPECT_EQ(R.Superblock, Id);
-      for (uint64_t Piece = R.First; Piece <= R.Last; ++Piece)
-        if (Piece < T.executionPieces().size())
-          Indexed.insert({R.Superblock, Piece});
-    }));
+    EXPECT_TRUE(
+        Recent.visitExecutionIndex(Id, [&](const pieces::ExecutionRun &R) {
+          EXPECT_EQ(R.Superblock, Id);
+          for (uint64_t Piece = R.First; Piece <= R.Last; ++Piece)
+            if (Piece < T.executionPieces().size())
+              Indexed.insert({R.Superblock, Piece});
+        }));
   EXPECT_EQ(Indexed, Found);
 }
 
-void IndexerTest::compare(const TraceReader &T,
+void IndexerTest::compare(const file::TraceReader &T,
                           ArrayRef<ExpectedBlock> Blocks) {
   ASSERT_EQ(T.blocks().size(), Blocks.size());
   std::map<std::pair<uint64_t, uint64_t>, Granules> Written;
@@ -162,7 +167,7 @@ void IndexerTest::compare(const TraceReader &T,
     }
     EXPECT_EQ(Events, Expected.Events);
     EXPECT_EQ(T.blocks()[N].Kinds, Kinds);
-    for (uint32_t Thread : snapshotThreads(B->Events))
+    for (uint32_t Thread : pieces::snapshotThreads(B->Events))
       BlocksOf[Thread].push_back(N);
     Executions += Expected.Symbols.size();
 
@@ -187,7 +192,7 @@ void IndexerTest::compare(const TraceReader &T,
   EXPECT_TRUE(Written.empty()) << "deltas for blocks that wrote nothing there";
   BlocksOf[99]; // nobody
   for (const auto &[Thread, Expected] : BlocksOf) {
-    const ThreadBlocks Of = T.blocksOf(Thread);
+    const pieces::ThreadBlocks Of = T.blocksOf(Thread);
     ASSERT_EQ(Of.size(), Expected.size()) << Thread;
     for (size_t I = 0; I < Of.size(); ++I)
       EXPECT_EQ(Of[I], Expected[I]) << Thread;
@@ -205,18 +210,20 @@ void IndexerTest::compare(const TraceReader &T,
 TEST(Step, SumsOfTheLargest) {
   const uint32_t Most = 4095;
   const int64_t Far = (1 << 17) - 1;
-  ASSERT_TRUE(Step::fits(Most, Far) && Step::fits(Most, -Far));
-  EXPECT_FALSE(Step::fits(Most + 1, 0));
-  EXPECT_FALSE(Step::fits(0, Far + 1));
-  EXPECT_FALSE(Step::fits(0, -Far - 1));
-  for (Step::Kind K : {Step::Plain, Step::Rises, Step::Calls, Step::Other})
+  ASSERT_TRUE(indexer::Step::fits(Most, Far) &&
+              indexer::Step::fits(Most, -Far));
+  EXPECT_FALSE(indexer::Step::fits(Most + 1, 0));
+  EXPECT_FALSE(indexer::Step::fits(0, Far + 1));
+  EXPECT_FALSE(indexer::Step::fits(0, -Far - 1));
+  for (indexer::Step::Kind K : {indexer::Step::Plain, indexer::Step::Rises,
+                                indexer::Step::Calls, indexer::Step::Other})
     for (int64_t Stack : {Far, int64_t(0), int64_t(-8), -Far}) {
-      const Step S(K, Most, Stack);
-      EXPECT_EQ(S.isSpecial(), K != Step::Plain);
-      EXPECT_EQ(S.is(Step::Calls), K == Step::Calls);
-      EXPECT_EQ(S.is(Step::Other), K == Step::Other);
-      Step Sum;
-      for (uint32_t N = 1; N <= Step::BatchSize; ++N) {
+      const indexer::Step S(K, Most, Stack);
+      EXPECT_EQ(S.isSpecial(), K != indexer::Step::Plain);
+      EXPECT_EQ(S.is(indexer::Step::Calls), K == indexer::Step::Calls);
+      EXPECT_EQ(S.is(indexer::Step::Other), K == indexer::Step::Other);
+      indexer::Step Sum;
+      for (uint32_t N = 1; N <= indexer::Step::BatchSize; ++N) {
         Sum = Sum + S;
         ASSERT_EQ(Sum.count(), N);
         ASSERT_EQ(Sum.instructions(), N * Most);
@@ -230,14 +237,14 @@ TEST_F(IndexerTest, RandomRuns) {
     RingBuilder Ring;
     RandomRun Run(Seed, Ring);
     start(Ring, Seed == 3 ? 1000 : 7,
-          Seed == 1   ? Codec::None
-          : Seed == 2 ? Codec::Zlib
-          : Seed == 3 ? Codec::Lz4
-                      : Codec::Zstd);
+          Seed == 1   ? file::Codec::None
+          : Seed == 2 ? file::Codec::Zlib
+          : Seed == 3 ? file::Codec::Lz4
+                      : file::Codec::Zstd);
     for (unsigned N = 0; N < 60; ++N)
       Run.block(100);
     Run.finish();
-    IndexSummary S = finish();
+    indexer::IndexSummary S = finish();
     EXPECT_EQ(S.Reason, "exit");
     EXPECT_EQ(S.Code, 3u);
     EXPECT_EQ(S.Failure, "");
@@ -315,10 +322,11 @@ TEST_F(IndexerTest, StoresThatAreTold) {
   for (bool Killed : {false, true}) {
     RingBuilder Ring;
     start(Ring);
-    Ring.define(1, DefinitionBuilder(0x1000, CH_DEF_MARKS_STORES)
-                       .instruction(4)
-                       .store(CH_I64, 8)
-                       .finish());
+    ProgramWriter W(0x1000, CH_DEF_MARKS_STORES);
+    const auto Zero = ProgramWriter::constant(CH_I64, 0);
+    W.instruction(4);
+    W.store(Zero, Zero);
+    Ring.define(1, W.finish(Zero));
     Ring.execute(1, 1);
     tell(Ring, 0, {{0x5000, {{0, 7}, {63, 8}, {64, 9}, {511, 10}}}});
     Ring.execute(1, 1);
@@ -369,7 +377,7 @@ TEST_F(IndexerTest, DeathWithoutWarning) {
   Run.endBlock();
   Ring.execute(1, 1);
   Ring.die();
-  IndexSummary S = finish(/*Dead=*/true);
+  indexer::IndexSummary S = finish(/*Dead=*/true);
   EXPECT_EQ(S.Reason, "killed");
   EXPECT_EQ(S.Code, 9u);
   auto T = open();
@@ -395,9 +403,9 @@ TEST_F(IndexerTest, WaitKnowsBestHowItEnded) {
   start(Ring);
   Run.finish();
   Thread.join();
-  EndInfo Info;
+  indexer::EndInfo Info;
   Info.Signal = 9;
-  Expected<IndexSummary> S = Index->finish(Info);
+  Expected<indexer::IndexSummary> S = Index->finish(Info);
   ASSERT_TRUE(bool(S)) << toString(S.takeError());
   EXPECT_EQ(S->Reason, "signal");
   EXPECT_EQ(S->Code, 9u);
@@ -466,21 +474,22 @@ TEST_F(IndexerTest, StreamsThatMakeNoSense) {
     const char *Says;
     void (*Do)(RingBuilder &);
   } Cases[] = {
-      {"exit 5000 was left by, which no superblock has",
+      {"run word names exit 5000, but no superblock has that exit",
        [](RingBuilder &R) { R.word(5000); }},
-      {"exit 0 was left by, which no superblock has",
+      {"run word names exit 0, but no superblock has that exit",
        [](RingBuilder &R) { R.word(CH_RUN_FAULT); }},
       {"the slots of superblock 1 are missing",
        [](RingBuilder &R) { R.execute(1, 1); }},
-      {"an event is missing", [](RingBuilder &R) { R.word(CH_RUN_EVENT); }},
-      {"is not described", [](RingBuilder &R) { R.execute(1, 0); }},
-      {"an event of kind 99", [](RingBuilder &R) { R.record(99, {}); }},
-      {"out of turn",
+      {"run word names an event, but none is left",
+       [](RingBuilder &R) { R.word(CH_RUN_EVENT); }},
+      {"but no fault event follows", [](RingBuilder &R) { R.execute(1, 0); }},
+      {"invalid event of kind 99", [](RingBuilder &R) { R.record(99, {}); }},
+      {"superblock 5 is defined out of order",
        [](RingBuilder &R) {
          ch_ev_define E = {5, 1};
          R.event(CH_EV_DEFINE, E);
        }},
-      {"stores changed is cut off",
+      {"the pages of a stored event are cut off",
        [](RingBuilder &R) {
          R.event(CH_EV_STORED, ch_ev_stored(), ByteVector(40));
        }},
@@ -497,7 +506,7 @@ TEST_F(IndexerTest, StreamsThatMakeNoSense) {
     for (unsigned N = 0; N < 10; ++N)
       Ring.publish(CH_CHUNK_BLOCK_END);
     Ring.publish(CH_CHUNK_LAST);
-    IndexSummary S = finish();
+    indexer::IndexSummary S = finish();
     EXPECT_EQ(S.Reason, "stream-error");
     EXPECT_NE(S.Failure.find(Case.Says), std::string::npos) << S.Failure;
     EXPECT_TRUE(Ring.header().requests & CH_REQUEST_STOP);
@@ -527,7 +536,7 @@ private:
 };
 
 /// Programs of a kind: what the definition begins with, Bytes in all.
-ProgramMaker firstBytes(size_t Bytes) {
+pieces::ProgramMaker firstBytes(size_t Bytes) {
   return {77, [Bytes](ArrayRef<uint8_t> Definition) {
             SmallVector<uint8_t, 0> Program(Bytes);
             std::memcpy(Program.data(), Definition.data(), 8);
@@ -538,7 +547,7 @@ ProgramMaker firstBytes(size_t Bytes) {
 TEST_F(IndexerTest, Programs) {
   RingBuilder Ring;
   RandomRun Run(12, Ring);
-  start(Ring, 7, Codec::Zstd, firstBytes(16));
+  start(Ring, 7, file::Codec::Zstd, firstBytes(16));
   for (unsigned N = 0; N < 40; ++N)
     Run.block(100);
   Run.finish();
@@ -553,7 +562,8 @@ TEST_F(IndexerTest, Programs) {
     for (uint32_t Exit : B->Symbols)
       Ran[T->superblockOfExit(Exit)].insert(N);
   }
-  StoredPrograms Stored = StoredPrograms::create(T->programs(), 77);
+  pieces::StoredPrograms Stored =
+      pieces::StoredPrograms::create(T->programs(), 77);
   unsigned Found = 0;
   for (uint32_t Id = 1; Id < T->superblockCount(); ++Id) {
     ArrayRef<uint8_t> Program = Stored.find(Id);
@@ -569,10 +579,11 @@ TEST_F(IndexerTest, Programs) {
   ASSERT_EQ(Passed.size(), T->exitCount());
   for (uint32_t Exit = 0; Exit < Passed.size(); ++Exit) {
     Definition D = T->definition(T->superblockOfExit(Exit));
-    auto Reader = BytecodeReader::create(D.Bytes);
+    auto Reader = bytecode::BytecodeReader::create(D.Bytes);
     ASSERT_TRUE(bool(Reader)) << toString(Reader.takeError());
     unsigned Instructions = 0, Exits = 0;
-    for (Statement S; Exits <= Exit - D.FirstExit && Reader->next(S);) {
+    for (bytecode::Statement S;
+         Exits <= Exit - D.FirstExit && Reader->next(S);) {
       Instructions += S.Opcode == CH_OP_INSTRUCTION;
       Exits += S.Opcode == CH_OP_EXIT || S.Opcode == CH_OP_NEXT;
     }
@@ -580,19 +591,22 @@ TEST_F(IndexerTest, Programs) {
   }
   EXPECT_TRUE(Stored.find(T->superblockCount() + 1000).empty());
   // Of another version, there are none.
-  EXPECT_TRUE(StoredPrograms::create(T->programs(), 78).find(1).empty());
-  EXPECT_TRUE(StoredPrograms::create(T->programs(), 78).passed().empty());
+  EXPECT_TRUE(
+      pieces::StoredPrograms::create(T->programs(), 78).find(1).empty());
+  EXPECT_TRUE(
+      pieces::StoredPrograms::create(T->programs(), 78).passed().empty());
   // A byte of what the checksum covers changed, or the end missing.
   std::vector<uint64_t> Copy(T->programs().size() / 8 + 1);
   auto *Bytes = reinterpret_cast<uint8_t *>(Copy.data());
   std::memcpy(Bytes, T->programs().data(), T->programs().size());
   const size_t First =
-      StoredPrograms::HeadSize + 4 * (Bytes[8] | Bytes[9] << 8);
+      pieces::StoredPrograms::HeadSize + 4 * (Bytes[8] | Bytes[9] << 8);
   Bytes[First] ^= 1;
   ArrayRef<uint8_t> Damaged(Bytes, T->programs().size());
-  EXPECT_TRUE(StoredPrograms::create(Damaged, 77).passed().empty());
-  EXPECT_TRUE(
-      StoredPrograms::create(Damaged.take_front(First), 77).passed().empty());
+  EXPECT_TRUE(pieces::StoredPrograms::create(Damaged, 77).passed().empty());
+  EXPECT_TRUE(pieces::StoredPrograms::create(Damaged.take_front(First), 77)
+                  .passed()
+                  .empty());
   EXPECT_FALSE(bool(T->checkAllPieces()));
 }
 
@@ -601,11 +615,11 @@ TEST_F(IndexerTest, FullDiskForPrograms) {
   SmallDisk Disk(2 << 20);
   RingBuilder Ring;
   RandomRun Run(13, Ring);
-  start(Ring, 7, Codec::Zstd, firstBytes(3 << 20));
+  start(Ring, 7, file::Codec::Zstd, firstBytes(3 << 20));
   for (unsigned N = 0; N < 40; ++N)
     Run.block(100);
   Run.finish();
-  IndexSummary S = finish();
+  indexer::IndexSummary S = finish();
   EXPECT_EQ(S.Failure, "");
   auto T = open();
   ASSERT_TRUE(T);
@@ -620,11 +634,11 @@ TEST_F(IndexerTest, FullDisk) {
   SmallDisk Disk(500 << 10);
   RingBuilder Ring;
   RandomRun Run(11, Ring);
-  start(Ring, 3, Codec::None);
+  start(Ring, 3, file::Codec::None);
   for (unsigned N = 0; N < 60; ++N)
     Run.block(100);
   Run.finish();
-  IndexSummary S = finish();
+  indexer::IndexSummary S = finish();
   EXPECT_EQ(S.Reason, "disk-full");
   EXPECT_NE(S.Failure.find("File too large"), std::string::npos) << S.Failure;
   EXPECT_TRUE(Ring.header().requests & CH_REQUEST_STOP);
@@ -641,24 +655,24 @@ TEST_F(IndexerTest, FullDisk) {
 
 TEST_F(IndexerTest, OutputThatCannotBeCreated) {
   RingBuilder Ring;
-  IndexerOptions O;
+  indexer::IndexerOptions O;
   O.Path = Path;
-  auto I = Indexer::create(std::move(O), Ring.memory(), Ring.bytes());
+  auto I = indexer::Indexer::create(O, Ring.memory(), Ring.bytes());
   EXPECT_EQ(toString(I.takeError()), "'" + Path + "' exists already");
-  IndexerOptions O2;
+  indexer::IndexerOptions O2;
   O2.Path = "/nonexistent/x.db";
-  I = Indexer::create(std::move(O2), Ring.memory(), Ring.bytes());
+  I = indexer::Indexer::create(O2, Ring.memory(), Ring.bytes());
   EXPECT_EQ(toString(I.takeError()),
             "cannot create '/nonexistent/x.db': No such file or directory");
   Ring.header().version = 99;
-  IndexerOptions O3;
+  indexer::IndexerOptions O3;
   O3.Path = Path;
-  I = Indexer::create(std::move(O3), Ring.memory(), Ring.bytes());
+  I = indexer::Indexer::create(O3, Ring.memory(), Ring.bytes());
   EXPECT_NE(toString(I.takeError()).find("version 99"), std::string::npos);
 }
 
 /// Reads everything there is; any result will do but a crash.
-static void readAll(const TraceReader &T) {
+static void readAll(const file::TraceReader &T) {
   for (size_t N = 0; N < T.blocks().size(); ++N)
     consumeError(T.readBlock(N).takeError());
   for (const PageChunkEntry &E : T.pageChunks())
@@ -678,7 +692,7 @@ TEST_F(IndexerTest, DamagedFiles) {
   ASSERT_TRUE(bool(Buffer));
   std::string Good = (*Buffer)->getBuffer().str();
   auto Open = [](StringRef Bytes) {
-    return TraceReader::open(
+    return file::TraceReader::open(
         MemoryBuffer::getMemBuffer(Bytes, "damaged.db", false));
   };
 
@@ -717,7 +731,7 @@ TEST_F(IndexerTest, DamagedFiles) {
     // All tables are sound, made again or not.
     ASSERT_LE((*T)->blocks().size(), Run.Blocks.size()) << At;
     for (uint32_t Thread = 0; Thread < 4; ++Thread) {
-      const ThreadBlocks Of = (*T)->blocksOf(Thread);
+      const pieces::ThreadBlocks Of = (*T)->blocksOf(Thread);
       for (size_t I = 0; I < Of.size(); ++I)
         ASSERT_LT(Of[I], (*T)->blocks().size()) << At;
     }
@@ -728,7 +742,7 @@ TEST_F(IndexerTest, DamagedFiles) {
         continue;
       }
       ASSERT_EQ((*T)->blocks()[N].First, Run.Blocks[N].First) << At;
-      for (uint32_t Thread : snapshotThreads(B->Events))
+      for (uint32_t Thread : pieces::snapshotThreads(B->Events))
         ASSERT_TRUE((*T)->blocksOf(Thread).contains(N)) << At;
       ASSERT_EQ(B->Symbols, Run.Blocks[N].Symbols) << At;
       ASSERT_EQ(B->Instructions, Run.Blocks[N].Instructions) << At;

@@ -5,8 +5,8 @@
 
 #include "recorder/launch/RecorderCommand.h"
 #include "recorder/launch/RecorderLog.h"
-#include "recorder/launch/Ring.h"
 #include "recorder/launch/RunFacts.h"
+#include "recorder/launch/SharedRing.h"
 #include "gtest/gtest.h"
 #include <ctime>
 #include <fcntl.h>
@@ -17,10 +17,11 @@ using namespace llvm;
 
 namespace {
 
-TEST(RingTest, LayoutHoldsABlock) {
+TEST(SharedRingTest, LayoutHoldsABlock) {
   for (uint32_t N :
-       {MinBlockInstructions, DefaultBlockInstructions, MaxBlockInstructions}) {
-    ch_ring_header H = ringLayout(N, 3);
+       {launch::MinBlockInstructions, launch::DefaultBlockInstructions,
+        launch::MaxBlockInstructions}) {
+    ch_ring_header H = launch::ringLayout(N, 3);
     EXPECT_EQ(H.magic, CH_RING_MAGIC);
     EXPECT_EQ(H.version, unsigned(CH_STREAM_VERSION));
     EXPECT_EQ(H.block_instructions, N);
@@ -34,46 +35,49 @@ TEST(RingTest, LayoutHoldsABlock) {
     EXPECT_EQ(H.chunk_stride % CH_PAGE_SIZE, 0u);
     EXPECT_GE(H.chunk_stride, sizeof(ch_chunk_header) + H.run_bytes +
                                   H.event_bytes + H.store_bytes);
-    EXPECT_EQ(ringBytes(H), CH_RING_HEADER_SIZE + 3 * H.chunk_stride);
+    EXPECT_EQ(launch::ringBytes(H), CH_RING_HEADER_SIZE + 3 * H.chunk_stride);
     EXPECT_EQ(H.published, 0u);
     EXPECT_EQ(H.consumed, 0u);
   }
 }
 
-TEST(RingTest, IsAsLongAsMemoryAllows) {
-  EXPECT_EQ(defaultRingChunks(MinBlockInstructions), 128u);
-  EXPECT_EQ(defaultRingChunks(DefaultBlockInstructions), 128u);
-  const uint32_t Fewer = defaultRingChunks(2'000'000);
+TEST(SharedRingTest, IsAsLongAsMemoryAllows) {
+  EXPECT_EQ(launch::defaultRingChunks(launch::MinBlockInstructions), 128u);
+  EXPECT_EQ(launch::defaultRingChunks(launch::DefaultBlockInstructions), 128u);
+  const uint32_t Fewer = launch::defaultRingChunks(2'000'000);
   EXPECT_GT(Fewer, 8u);
-  EXPECT_LE(ringBytes(ringLayout(2'000'000, Fewer)),
+  EXPECT_LE(launch::ringBytes(launch::ringLayout(2'000'000, Fewer)),
             (1u << 30) + CH_RING_HEADER_SIZE);
-  EXPECT_EQ(defaultRingChunks(MaxBlockInstructions), 8u);
+  EXPECT_EQ(launch::defaultRingChunks(launch::MaxBlockInstructions), 8u);
 }
 
-TEST(RingTest, MemoryIsSharedThroughTheDescriptor) {
-  Ring R = cantFail(Ring::create(MinBlockInstructions, 2));
+TEST(SharedRingTest, MemoryIsSharedThroughTheDescriptor) {
+  launch::SharedRing R =
+      cantFail(launch::SharedRing::create(launch::MinBlockInstructions, 2));
   EXPECT_TRUE(fcntl(R.descriptor(), F_GETFD) & FD_CLOEXEC);
   ch_ring_header H;
   ASSERT_EQ(pread(R.descriptor(), &H, sizeof(H), 0), ssize_t(sizeof(H)));
   EXPECT_EQ(H.magic, CH_RING_MAGIC);
-  EXPECT_EQ(ringBytes(H), R.size());
+  EXPECT_EQ(launch::ringBytes(H), R.size());
   EXPECT_EQ(lseek(R.descriptor(), 0, SEEK_END), off_t(R.size()));
 }
 
-TEST(RingTest, UsedOnceTheFirstChunkHasWordsOrIsPublished) {
-  Ring A = cantFail(Ring::create(MinBlockInstructions, 2));
+TEST(SharedRingTest, UsedOnceTheFirstChunkHasWordsOrIsPublished) {
+  launch::SharedRing A =
+      cantFail(launch::SharedRing::create(launch::MinBlockInstructions, 2));
   EXPECT_FALSE(A.used());
   auto *Memory = static_cast<char *>(A.memory());
   *reinterpret_cast<ch_u32 *>(Memory + CH_RING_HEADER_SIZE +
                               sizeof(ch_chunk_header)) = CH_RUN_EVENT;
   EXPECT_TRUE(A.used());
-  Ring B = cantFail(Ring::create(MinBlockInstructions, 2));
+  launch::SharedRing B =
+      cantFail(launch::SharedRing::create(launch::MinBlockInstructions, 2));
   static_cast<ch_ring_header *>(B.memory())->published = 1;
   EXPECT_TRUE(B.used());
 }
 
 TEST(RecorderCommandTest, ProgramFollowsTheOptions) {
-  RecorderCommand C;
+  launch::RecorderCommand C;
   C.Tool = "/x/tool";
   C.Launcher = "/x/chronicle";
   C.LogLoads = "never";
@@ -96,7 +100,7 @@ TEST(RecorderCommandTest, ProgramFollowsTheOptions) {
 
 TEST(RecorderCommandTest, EnvironmentNamesTheLauncherOnce) {
   setenv("VALGRIND_LAUNCHER", "/old", 1);
-  RecorderCommand C;
+  launch::RecorderCommand C;
   C.Launcher = "/x/chronicle";
   std::vector<std::string> Environment = C.environment();
   unsetenv("VALGRIND_LAUNCHER");
@@ -111,20 +115,21 @@ TEST(RecorderCommandTest, EnvironmentNamesTheLauncherOnce) {
 }
 
 TEST(RecorderCommandTest, ToolIsBesideTheProgram) {
-  EXPECT_EQ(recorderPath("/opt/c/bin/chronicle"),
+  EXPECT_EQ(launch::recorderPath("/opt/c/bin/chronicle"),
             "/opt/c/libexec/chronicle/chronicle-amd64-linux");
 }
 
 TEST(RecorderLogTest, MessagesWithoutPrefixes) {
-  EXPECT_EQ(logMessages("==12== one\n\n--3-- two\n**4** three\n"
-                        "valgrind: four\n==12== \nfive == 6\n==x== seven"),
-            (std::vector<std::string>{"one", "two", "three", "four",
-                                      "five == 6", "==x== seven"}));
-  EXPECT_TRUE(logMessages("").empty());
+  EXPECT_EQ(
+      launch::logMessages("==12== one\n\n--3-- two\n**4** three\n"
+                          "valgrind: four\n==12== \nfive == 6\n==x== seven"),
+      (std::vector<std::string>{"one", "two", "three", "four", "five == 6",
+                                "==x== seven"}));
+  EXPECT_TRUE(launch::logMessages("").empty());
 }
 
 TEST(RecorderLogTest, ReadsWithoutMovingTheWriter) {
-  RecorderLog Log = cantFail(RecorderLog::create());
+  launch::RecorderLog Log = cantFail(launch::RecorderLog::create());
   EXPECT_TRUE(Log.messages().empty());
   ASSERT_EQ(write(Log.descriptor(), "a\n", 2), 2);
   EXPECT_EQ(Log.messages().size(), 1u);
@@ -133,12 +138,13 @@ TEST(RecorderLogTest, ReadsWithoutMovingTheWriter) {
 }
 
 TEST(RunFactsTest, HasWhatTheFormatPromises) {
-  ProgramFile Program;
+  launch::ProgramFile Program;
   Program.Typed = "prog";
   Program.Path = "/x/prog";
   const char *Arguments[] = {"prog", "\xff"};
   setenv("CHRONICLE_TEST_VARIABLE", "value", 1);
-  json::Object Run = runFacts(Program, Arguments, json::Object{{"level", 3}});
+  json::Object Run =
+      launch::runFacts(Program, Arguments, json::Object{{"level", 3}});
   unsetenv("CHRONICLE_TEST_VARIABLE");
   EXPECT_EQ(Run.getString("program"), StringRef("/x/prog"));
   const json::Array *Line = Run.getArray("arguments");

@@ -22,7 +22,7 @@ protected:
     ASSERT_FALSE(
         sys::fs::createUniqueDirectory("chronicle-program", Directory));
   }
-  void TearDown() override { sys::fs::remove_directories(Directory); }
+  void TearDown() override { (void)sys::fs::remove_directories(Directory); }
 
   std::string path(StringRef Name) {
     SmallString<128> Path(Directory);
@@ -58,11 +58,12 @@ protected:
   /// "status: message", or "" for success.
   static std::string failure(StringRef Typed,
                              std::optional<StringRef> SearchPath = "/usr/bin") {
-    Expected<ProgramFile> File = findProgramFile(Typed, SearchPath);
+    Expected<launch::ProgramFile> File =
+        launch::findProgramFile(Typed, SearchPath);
     if (File)
       return "";
     std::string Text;
-    handleAllErrors(File.takeError(), [&](const LaunchError &E) {
+    handleAllErrors(File.takeError(), [&](const launch::LaunchError &E) {
       Text = std::to_string(E.status()) + ": " + E.message();
     });
     return Text;
@@ -73,7 +74,7 @@ protected:
 
 TEST_F(ProgramFileTest, FindsInPath) {
   std::string Second = makeElf("tool", ELFCLASS64, EM_X86_64);
-  ProgramFile File = cantFail(findProgramFile(
+  launch::ProgramFile File = cantFail(launch::findProgramFile(
       "tool", StringRef("/nonexistent:" + Directory.str().str())));
   EXPECT_EQ(File.Path, Second);
   EXPECT_EQ(File.Typed, "tool");
@@ -86,20 +87,21 @@ TEST_F(ProgramFileTest, SkipsWhatCannotBeExecuted) {
   ASSERT_FALSE(sys::fs::create_directory(path("b")));
   makeElf("a/tool", ELFCLASS64, EM_X86_64, ET_DYN, 0644);
   std::string Good = makeElf("b/tool", ELFCLASS64, EM_X86_64);
-  ProgramFile File =
-      cantFail(findProgramFile("tool", StringRef(path("a") + ":" + path("b"))));
+  launch::ProgramFile File = cantFail(
+      launch::findProgramFile("tool", StringRef(path("a") + ":" + path("b"))));
   EXPECT_EQ(File.Path, Good);
 }
 
 TEST_F(ProgramFileTest, WithoutPathSearchesTheDefault) {
-  ProgramFile File = cantFail(findProgramFile("true", std::nullopt));
+  launch::ProgramFile File =
+      cantFail(launch::findProgramFile("true", std::nullopt));
   EXPECT_TRUE(File.NeedsPath);
   EXPECT_TRUE(StringRef(File.Path).ends_with("/bin/true")) << File.Path;
 }
 
 TEST_F(ProgramFileTest, NotFound) {
   EXPECT_EQ(failure("no-such-program"),
-            "127: 'no-such-program' was not found in PATH; write "
+            "127: 'no-such-program' was not found in PATH; type "
             "./no-such-program for a program in this directory");
   EXPECT_EQ(failure("/no/such"), "127: '/no/such' does not exist");
   EXPECT_EQ(failure(""), "127: the program's name is empty");
@@ -135,9 +137,11 @@ TEST_F(ProgramFileTest, NotPrograms) {
   EXPECT_EQ(failure(Path),
             "126: '" + Path + "' is neither an ELF program nor a script");
   Path = make("empty", "");
-  EXPECT_EQ(failure(Path), "126: '" + Path + "' is empty: not a program");
+  EXPECT_EQ(failure(Path),
+            "126: '" + Path + "' is not a program: the file is empty");
   Path = make("short", StringRef("\177ELF\2\1", 6));
-  EXPECT_EQ(failure(Path), "126: '" + Path + "' is cut short: not a program");
+  EXPECT_EQ(failure(Path),
+            "126: '" + Path + "' is not a program: the file is truncated");
 }
 
 TEST_F(ProgramFileTest, SetUid) {
@@ -146,19 +150,19 @@ TEST_F(ProgramFileTest, SetUid) {
     ASSERT_EQ(chmod(Path.c_str(), Mode), 0);
     EXPECT_EQ(failure(Path),
               "126: '" + Path +
-                  "' is set-uid or set-gid and would lose its rights; record a "
-                  "copy without that bit");
+                  "' is set-uid or set-gid, which has no effect while "
+                  "recording; record a copy without that bit");
   }
 }
 
 TEST_F(ProgramFileTest, Scripts) {
   std::string Interpreter = makeElf("interpreter", ELFCLASS64, EM_X86_64);
   std::string Script = make("script", "#! " + Interpreter + " -x\nbody\n");
-  EXPECT_EQ(cantFail(findProgramFile(Script, std::nullopt)).Interpreter,
+  EXPECT_EQ(cantFail(launch::findProgramFile(Script, std::nullopt)).Interpreter,
             Interpreter);
   // What execvp gives to the shell.
   std::string Plain = make("plain", "echo hello\n");
-  EXPECT_EQ(cantFail(findProgramFile(Plain, std::nullopt)).Interpreter,
+  EXPECT_EQ(cantFail(launch::findProgramFile(Plain, std::nullopt)).Interpreter,
             "/bin/sh");
 }
 
@@ -174,7 +178,7 @@ TEST_F(ProgramFileTest, ScriptsWithBadInterpreters) {
                 "programs only");
   std::string Loop = path("loop");
   make("loop", "#!" + Loop + "\n");
-  EXPECT_NE(failure(Loop).find("too many in a row"), std::string::npos);
+  EXPECT_NE(failure(Loop).find("too many times in a row"), std::string::npos);
 }
 
 } // namespace

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Random streams for tests of the indexer, and what should become of them.
+/// Random streams for tests of the indexer, and what it should make of them.
 
 #ifndef CHRONICLE_TEST_UNIT_RANDOMRUN_H
 #define CHRONICLE_TEST_UNIT_RANDOMRUN_H
 
-#include "StreamBuilder.h"
-#include "trace-format/BytecodeReader.h"
+#include "test/support/ProgramWriter.h"
+#include "test/support/RingBuilder.h"
 #include "trace-format/FileFormat.h"
+#include "trace-format/bytecode/SuperblockFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <array>
@@ -23,10 +24,10 @@ using ByteVector = std::vector<uint8_t>;
 using PageBytes = std::array<uint8_t, PageSize>;
 using Granules = std::bitset<GranulesPerPage>;
 
-/// A superblock of the tests: what its slots are, in order.
+/// A superblock, and its slots in order.
 struct TestSuperblock {
   struct Slot {
-    SlotKind Kind;
+    bytecode::SlotKind Kind;
     unsigned Bytes, Exit, Instruction;
   };
   uint64_t Address;
@@ -57,7 +58,7 @@ struct ExpectedBlock {
   std::map<uint64_t, PageBytes> Memory; ///< at its end
 };
 
-/// Memory as the stream tells it, the slow and obvious way.
+/// Memory as the stream describes it, computed the slow and obvious way.
 struct Model {
   std::map<uint64_t, PageBytes> Memory;
   std::map<uint64_t, Granules> Dirty;
@@ -106,7 +107,8 @@ struct Model {
   }
 };
 
-/// Makes a random run, feeds it to an indexer and keeps what it should be.
+/// Makes a random run, feeds it to an indexer and keeps what the trace should
+/// hold.
 class RandomRun {
 public:
   RandomRun(unsigned Seed, RingBuilder &Ring, unsigned Count = 40,
@@ -141,7 +143,7 @@ public:
     Ring.publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
     endBlock();
   }
-  /// The block's superblocks and events, without its end.
+  /// Sends superblocks and events of a block without its end.
   void openBlock(unsigned Steps) {
     snapshot();
     for (unsigned N = 0; N < Steps; ++N)
@@ -168,55 +170,58 @@ private:
     for (uint32_t Id = 1; Id <= Count; ++Id) {
       TestSuperblock S;
       S.Address = 0x400000 + Id * 0x1000;
-      // A third has stores (and stack pointers) only, a third all kinds, a
-      // third logs its loads.
+      // A third of them has stores and stack pointers only, a third has slots
+      // of all kinds, and a third logs its loads.
       S.Flags = Id % 3 == 2 ? CH_DEF_LOGS_LOADS : 0;
-      DefinitionBuilder D(S.Address, S.Flags);
+      ProgramWriter D(S.Address, S.Flags);
+      const ProgramWriter::Value Zero = ProgramWriter::constant(CH_I64, 0),
+                                 True = ProgramWriter::constant(CH_I1, 1),
+                                 False = ProgramWriter::constant(CH_I1, 0);
       S.Instructions = 1 + pick(8);
       for (unsigned I = 0; I < S.Instructions; ++I) {
         D.instruction(1 + I % 5);
         for (unsigned N = pick(3); N; --N) {
           auto [Type, Bytes] = Types[pick(6)];
-          SlotKind Kind = SlotKind::Store;
+          bytecode::SlotKind Kind = bytecode::SlotKind::Store;
           if (Id % 3)
-            Kind = SlotKind(pick(6));
+            Kind = bytecode::SlotKind(pick(6));
           else if (pick(4) == 0)
-            Kind = SlotKind::StackPointer;
+            Kind = bytecode::SlotKind::StackPointer;
           switch (Kind) {
-          case SlotKind::Store:
-            D.store(Type, Bytes);
+          case bytecode::SlotKind::Store:
+            D.store(Zero, ProgramWriter::constant(Type, 0));
             break;
-          case SlotKind::Load:
-            D.load(Type, Bytes);
+          case bytecode::SlotKind::Load:
+            D.load(Type, Zero);
             if (!S.Flags)
               continue;
             break;
-          case SlotKind::StackPointer:
+          case bytecode::SlotKind::StackPointer:
             Bytes = 8;
             D.stackPointer();
             break;
-          case SlotKind::Opaque:
-            D.opaque(Type, Bytes, CH_REASON_FIRST_OP + Id);
+          case bytecode::SlotKind::Opaque:
+            D.opaque(Type, CH_REASON_FIRST_OP + Id);
             break;
-          case SlotKind::OpaqueRegisters:
+          case bytecode::SlotKind::OpaqueRegisters:
             Bytes = 8 * (1 + pick(5));
-            D.opaqueRegisters(16, Bytes, CH_REASON_HELPER);
+            D.opaqueRegisters(16, Bytes);
             break;
-          case SlotKind::OpaqueMemory:
+          case bytecode::SlotKind::OpaqueMemory:
             Bytes = 1 + pick(60);
-            D.opaqueMemory(Bytes, CH_REASON_HELPER);
+            D.opaqueMemory(True, Zero, Bytes);
             break;
           }
           S.Slots.push_back({Kind, Bytes, S.Exits, I});
         }
         if (pick(3) == 0) {
-          D.exit();
+          D.exit(False, 0);
           ++S.Exits;
           S.InstructionsAt.push_back(I + 1);
         }
       }
       S.InstructionsAt.push_back(S.Instructions);
-      S.Definition = D.finish();
+      S.Definition = D.finish(Zero);
       S.FirstExit = NextExit;
       NextExit += S.Exits + 1;
       Superblocks.push_back(S);
@@ -259,15 +264,15 @@ private:
       bool Guarded = pick(10) == 0;
       uint64_t Address = Guarded ? CH_NO_ADDRESS : address();
       ByteVector Value = content(Slot.Bytes);
-      Happened &= !Guarded || Slot.Kind == SlotKind::Opaque ||
-                  Slot.Kind == SlotKind::OpaqueRegisters;
+      Happened &= !Guarded || Slot.Kind == bytecode::SlotKind::Opaque ||
+                  Slot.Kind == bytecode::SlotKind::OpaqueRegisters;
       switch (Slot.Kind) {
-      case SlotKind::Store:
+      case bytecode::SlotKind::Store:
         access(Address, Value);
         if (Happened)
           Memory.write(Address, Value);
         break;
-      case SlotKind::Load: {
+      case bytecode::SlotKind::Load: {
         bool Same = true;
         for (unsigned N = 0; !Guarded && N < Slot.Bytes; ++N) {
           if (pick(100))
@@ -284,16 +289,16 @@ private:
         }
         break;
       }
-      case SlotKind::StackPointer:
+      case bytecode::SlotKind::StackPointer:
         slots(Value);
         break;
-      case SlotKind::Opaque:
-      case SlotKind::OpaqueRegisters:
+      case bytecode::SlotKind::Opaque:
+      case bytecode::SlotKind::OpaqueRegisters:
         slots(Value);
         if (Happened)
           llvm::append_range(Now.Opaque, Value);
         break;
-      case SlotKind::OpaqueMemory:
+      case bytecode::SlotKind::OpaqueMemory:
         Ring.slot(Address, 0);
         slots(Value);
         if (Happened) {
@@ -358,7 +363,7 @@ private:
     case 3: {
       ch_ev_range E = {0x10000 + pick(6) * PageSize, PageSize * (1 + pick(2)),
                        0, 1};
-      // Now and then more than there is.
+      // Sometimes it is more than there is.
       if (pick(4) == 0)
         E = {0, 0x100000, 0, 1};
       emit(CH_EV_UNMAP, RingBuilder::payload(E));

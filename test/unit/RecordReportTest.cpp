@@ -9,8 +9,8 @@ using namespace llvm;
 
 namespace {
 
-RecordResult sample() {
-  RecordResult R;
+cli::RecordResult sample() {
+  cli::RecordResult R;
   R.Program = "./prog";
   R.Trace = "trace.db";
   R.Index.Instructions = 1234567;
@@ -30,11 +30,11 @@ TEST(RecordReportTest, Text) {
             "  1,234,567 instructions in 2.00 s (617 k per second), "
             "1 superblock, 2 threads, 3,000 events\n"
             "  1.00 MiB, 0.849 bytes per instruction\n"
-            "  the program ended with exit status 3\n");
+            "  the program exited with status 3\n");
 }
 
 TEST(RecordReportTest, NothingRecordedDividesNothing) {
-  RecordResult R = sample();
+  cli::RecordResult R = sample();
   R.Index.Instructions = 0;
   R.Seconds = 0;
   EXPECT_NE(summaryText(R).find("0.000 bytes per instruction"),
@@ -42,34 +42,38 @@ TEST(RecordReportTest, NothingRecordedDividesNothing) {
 }
 
 TEST(RecordReportTest, Endings) {
-  auto LastLine = [](const RecordResult &R) {
-    return StringRef(summaryText(R)).rtrim().rsplit('\n').second.trim().str();
+  auto LastLine = [](const cli::RecordResult &R) {
+    return StringRef(cli::summaryText(R))
+        .rtrim()
+        .rsplit('\n')
+        .second.trim()
+        .str();
   };
-  RecordResult R = sample();
+  cli::RecordResult R = sample();
   R.End = {true, SIGSEGV, 0, false};
   R.Index.Reason = "signal";
-  EXPECT_EQ(LastLine(R),
-            "the program ended with signal 11 (Segmentation fault)");
+  EXPECT_EQ(LastLine(R), "the program died of SIGSEGV");
   R = sample();
   R.Index.Reason = "exec";
-  EXPECT_EQ(LastLine(R), "the program replaced itself by another one, which "
-                         "was not recorded and ended with exit status 3");
+  EXPECT_EQ(LastLine(R), "the program replaced itself with another program, "
+                         "which was not recorded and exited with status 3");
   R.Index.Reason = "disk-full";
-  EXPECT_EQ(LastLine(R), "the program ended with exit status 3, after the end "
-                         "of the trace");
+  EXPECT_EQ(LastLine(R), "the program exited with status 3, after the end of "
+                         "the trace");
   R.End = {true, SIGKILL, 0, true};
   R.Index.Reason = "stopped";
-  EXPECT_EQ(LastLine(R), "the recording was interrupted and the program ended");
+  EXPECT_EQ(LastLine(R), "the recording was interrupted and the program was "
+                         "ended");
 }
 
 TEST(RecordReportTest, MessagesAreFewInTextAndAllInJson) {
-  RecordResult R = sample();
+  cli::RecordResult R = sample();
   for (int I = 0; I < 7; ++I)
     R.Messages.push_back("message " + std::to_string(I));
-  std::string Text = summaryText(R);
+  std::string Text = cli::summaryText(R);
   EXPECT_NE(Text.find("  valgrind: message 4\n"), std::string::npos);
   EXPECT_EQ(Text.find("message 5"), std::string::npos);
-  EXPECT_NE(Text.find("  valgrind: 2 more lines (--json shows them)\n"),
+  EXPECT_NE(Text.find("  valgrind: 2 more lines (shown by --json)\n"),
             std::string::npos);
   EXPECT_EQ(summaryJson(R).getArray("messages")->size(), 7u);
 }
@@ -81,8 +85,8 @@ bool isNull(const json::Object &O, StringRef Key) {
 }
 
 TEST(RecordReportTest, Json) {
-  RecordResult R = sample();
-  json::Object J = summaryJson(R);
+  cli::RecordResult R = sample();
+  json::Object J = cli::summaryJson(R);
   EXPECT_EQ(J.getString("program"), StringRef("./prog"));
   EXPECT_EQ(J.getString("trace"), StringRef("trace.db"));
   EXPECT_EQ(J.getInteger("instructions"), 1234567);
@@ -97,7 +101,7 @@ TEST(RecordReportTest, Json) {
   EXPECT_EQ(J.getString("reason"), StringRef("exit"));
   R.End = {true, 11, 0, false};
   R.Index.Failure = "no space";
-  J = summaryJson(R);
+  J = cli::summaryJson(R);
   EXPECT_TRUE(isNull(J, "exit-status"));
   EXPECT_EQ(J.getInteger("signal"), 11);
   EXPECT_EQ(J.getString("failure"), StringRef("no space"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "query/ReplayMemory.h"
+#include "query/replay/machine/ReplayMemory.h"
 #include "gtest/gtest.h"
 #include <array>
 #include <map>
@@ -11,9 +11,9 @@ using namespace llvm;
 
 namespace {
 
-/// Frames by number; those of odd blocks have another first byte. It may keep
-/// what it gave, and lend it.
-struct Frames : PageSource {
+/// Has frames by number, which have another first byte in odd blocks. It may
+/// keep frames and lend them.
+struct Frames : machine::PageSource {
   bool Lends = false;
   std::map<std::pair<FrameNumber, BlockNumber>, std::array<uint8_t, PageSize>>
       Kept;
@@ -56,20 +56,20 @@ struct Frames : PageSource {
   }
 };
 
-/// With a source that lends, or does not.
+/// The parameter says whether the source lends frames.
 class ReplayMemoryTest : public testing::TestWithParam<bool> {
 protected:
-  ReplayMemoryTest() : Memory(new ReplayMemory(Source, 4)) {
+  ReplayMemoryTest() : Memory(new machine::ReplayMemory(Source, 4)) {
     Source.Lends = GetParam();
   }
-  const ReplayFrame *dirty(FrameNumber Number) {
-    for (const ReplayFrame *F : Memory->dirtyFrames())
+  const machine::ReplayFrame *dirty(FrameNumber Number) {
+    for (const machine::ReplayFrame *F : Memory->dirtyFrames())
       if (F->Number == Number)
         return F;
     return nullptr;
   }
   unsigned granules(FrameNumber Number) {
-    const ReplayFrame *F = dirty(Number);
+    const machine::ReplayFrame *F = dirty(Number);
     return F ? std::accumulate(std::begin(F->Dirty), std::end(F->Dirty), 0u)
              : 0;
   }
@@ -84,7 +84,7 @@ protected:
     return M;
   }
   Frames Source;
-  std::unique_ptr<ReplayMemory> Memory;
+  std::unique_ptr<machine::ReplayMemory> Memory;
 };
 
 TEST_P(ReplayMemoryTest, FetchesAFrameOnce) {
@@ -106,11 +106,12 @@ TEST_P(ReplayMemoryTest, MarksEveryGranuleAStoreTouches) {
     EXPECT_EQ(granules(0x10), 1u + Warm);
     Memory->store<uint64_t>(0x10014, 0); // two
     EXPECT_EQ(granules(0x10), 3u + Warm);
-    Memory->store<V256>(0x10104, V256()); // five
+    Memory->store<operations::V256>(0x10104, operations::V256()); // five
     EXPECT_EQ(granules(0x10), 8u + Warm);
-    Memory->store<V128>(0x10200, V128()); // two
+    Memory->store<operations::V128>(0x10200, operations::V128()); // two
     EXPECT_EQ(granules(0x10), 10u + Warm);
-    Memory->store<V128>(0x11ff8, V128()); // one on each of two pages
+    Memory->store<operations::V128>(
+        0x11ff8, operations::V128()); // one on each of two pages
     EXPECT_EQ(granules(0x11), 1u);
     EXPECT_EQ(granules(0x12), 1u);
     Memory->clearDirty();
@@ -155,7 +156,7 @@ TEST_P(ReplayMemoryTest, MappingMakesPrivatePagesZero) {
   EXPECT_EQ(Memory->load<uint8_t>(0x22001), 1u);
   Memory->store<uint64_t>(0x20010, 6);
   EXPECT_EQ(granules(0x20), 1u);
-  // Growth of the stack is told late: what it holds by then stays.
+  // The growth of the stack is logged late: what it holds by then stays.
   Memory->map(mapping(0x20000, 0x1000, CH_MAP_STACK));
   EXPECT_EQ(Memory->load<uint64_t>(0x20010), 6u);
 }
@@ -197,7 +198,7 @@ TEST_P(ReplayMemoryTest, FillsFramesWhenTheyAreTouched) {
   EXPECT_EQ(Memory->touchedDirtyFrames().size(), 3u);
   ASSERT_EQ(Memory->dirtyFills().size(), 3u); // without frame 0x41
   EXPECT_EQ(Source.Reads[0x50], 0u);
-  // Those who ask for all get what they got before frames waited.
+  // dirtyFrames() reads all frames that were filled.
   EXPECT_EQ(Memory->dirtyFrames().size(), 64u);
   EXPECT_TRUE(Memory->dirtyFills().empty());
   EXPECT_EQ(granules(0x5f), 512u);
@@ -215,7 +216,7 @@ TEST_P(ReplayMemoryTest, TheLastFillCounts) {
   EXPECT_TRUE(Memory->dirtyFills().empty());
   EXPECT_EQ(Memory->load<uint8_t>(0x40000), 9u);
   EXPECT_EQ(Memory->load<uint8_t>(0x41001), 0u);
-  // Filled before clearDirty, so not written since.
+  // It was filled before clearDirty(), so it was not written since.
   EXPECT_TRUE(Memory->dirtyFrames().empty());
   EXPECT_EQ(Memory->load<uint8_t>(0x42000), 9u);
   Memory->reset(6);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every operation and every helper the replayer computes, against Valgrind's
-// own library: the machine code VEX generates for the operation, and its C
+// Compares every operation and every helper of the replayer with Valgrind's own
+// library: the machine code that VEX generates for the operation, and its C
 // helpers.
 
-#include "ProgramWriter.h"
 #include "VexOracle.h"
-#include "query/Helpers.h"
-#include "query/NativeCode.h"
+#include "query/replay/native/NativeCode.h"
+#include "query/replay/operations/Helpers.h"
+#include "test/support/ProgramWriter.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
@@ -18,7 +18,7 @@ using namespace llvm;
 
 namespace {
 
-struct NoPages : PageSource {
+struct NoPages : machine::PageSource {
   Expected<bool> readFrame(FrameNumber, BlockNumber, uint8_t *) override {
     return false;
   }
@@ -87,7 +87,7 @@ public:
   }
   void fill(uint8_t Operand[32]) {
     for (unsigned I = 0; I < 32; I += 8)
-      storeValue(Operand + I, word());
+      operations::storeValue(Operand + I, word());
   }
   uint64_t below(uint64_t N) { return Random() % N; }
 
@@ -96,19 +96,20 @@ private:
 };
 
 /// Makes operands that the operation is defined for; false if that failed.
-bool prepare(StringRef Name, const OperationInfo &Info, uint8_t O[4][32],
-             Inputs &In) {
+bool prepare(StringRef Name, const bytecode::OperationInfo &Info,
+             uint8_t O[4][32], Inputs &In) {
   for (unsigned I = 0; I < Info.Arity; ++I)
     if (Info.Operands[I] == CH_I1)
       O[I][0] &= 1;
   // A first operand of type I32 beside floating-point ones is a rounding mode.
   if (Name.contains('F') && Info.Operands[0] == CH_I32 && Info.Arity > 1)
-    storeValue<uint32_t>(O[0], In.below(4));
+    operations::storeValue<uint32_t>(O[0], In.below(4));
   if (Info.Arity > 1 && Info.Operands[1] == CH_I8 && In.below(2))
     O[1][0] %= 70;
 
-  uint64_t A = loadValue<uint64_t>(O[0]), High = loadValue<uint64_t>(O[0] + 8),
-           B = loadValue<uint64_t>(O[1]);
+  uint64_t A = operations::loadValue<uint64_t>(O[0]),
+           High = operations::loadValue<uint64_t>(O[0] + 8),
+           B = operations::loadValue<uint64_t>(O[1]);
   if (Name == "Clz64" || Name == "Ctz64")
     return A != 0;
   // Divisions must not trap.
@@ -116,8 +117,8 @@ bool prepare(StringRef Name, const OperationInfo &Info, uint8_t O[4][32],
     return uint32_t(B) > A >> 32;
   if (Name == "DivModS64to32") {
     int32_t Divisor = int32_t(B);
-    storeValue<int64_t>(O[0], int64_t(A) >> In.below(40));
-    int64_t Dividend = loadValue<int64_t>(O[0]);
+    operations::storeValue<int64_t>(O[0], int64_t(A) >> In.below(40));
+    int64_t Dividend = operations::loadValue<int64_t>(O[0]);
     if (Divisor == 0 || Divisor == -1)
       return false;
     return Dividend / Divisor == int32_t(Dividend / Divisor);
@@ -125,15 +126,16 @@ bool prepare(StringRef Name, const OperationInfo &Info, uint8_t O[4][32],
   if (Name == "DivModU128to64") {
     if (B == 0)
       return false;
-    storeValue<uint64_t>(O[0] + 8, High % B);
+    operations::storeValue<uint64_t>(O[0] + 8, High % B);
   }
   if (Name == "DivModS128to64") {
     int64_t Divisor = int64_t(B);
     if (Divisor == 0 || Divisor == -1)
       return false;
-    Int128 Quotient = Int128(UInt128(High) << 64 | A) / Divisor;
+    operations::Int128 Quotient =
+        operations::Int128(operations::UInt128(High) << 64 | A) / Divisor;
     if (Quotient != int64_t(Quotient))
-      storeValue<int64_t>(O[0] + 8, int64_t(A) >> 63);
+      operations::storeValue<int64_t>(O[0] + 8, int64_t(A) >> 63);
   }
   return true;
 }
@@ -143,7 +145,7 @@ constexpr uint32_t OperandOffset = CH_OFFSET_YMM0,
                    ResultOffset = CH_OFFSET_YMM0 + 8 * 32;
 
 SmallVector<uint8_t, 0> programOf(unsigned N, const uint8_t *Immediate) {
-  const OperationInfo &Info = operationInfo(N);
+  const bytecode::OperationInfo &Info = bytecode::operationInfo(N);
   ProgramWriter W(0x400000);
   W.instruction(1);
   std::vector<ProgramWriter::Value> Operands;
@@ -152,7 +154,7 @@ SmallVector<uint8_t, 0> programOf(unsigned N, const uint8_t *Immediate) {
     const uint32_t At = OperandOffset + 32 * I;
     if (Immediate && I == 1) {
       uint64_t Constant = 0;
-      std::memcpy(&Constant, Immediate, typeSize(Type));
+      std::memcpy(&Constant, Immediate, bytecode::typeSize(Type));
       Operands.push_back(ProgramWriter::constant(Type, Constant));
     } else if (Type == CH_I1) {
       Operands.push_back(W.operation("64to1", {W.get(CH_I64, At)}));
@@ -167,8 +169,9 @@ SmallVector<uint8_t, 0> programOf(unsigned N, const uint8_t *Immediate) {
   return W.finish(ProgramWriter::constant(CH_I64, 0x400001));
 }
 
-std::unique_ptr<ReplayProgram> decode(ArrayRef<uint8_t> Definition) {
-  auto P = ReplayProgram::create(Definition, ProgramForm::Fast);
+std::unique_ptr<program::ReplayProgram> decode(ArrayRef<uint8_t> Definition) {
+  auto P =
+      program::ReplayProgram::create(Definition, program::ProgramForm::Fast);
   if (!P) {
     ADD_FAILURE() << toString(P.takeError());
     return nullptr;
@@ -178,22 +181,23 @@ std::unique_ptr<ReplayProgram> decode(ArrayRef<uint8_t> Definition) {
 
 class ReplayOps : public testing::TestWithParam<unsigned> {};
 
-// By the interpreter, and as native code.
+// Runs the operation in the interpreter and as native code.
 TEST_P(ReplayOps, IsWhatVexComputes) {
   const unsigned N = GetParam();
-  const OperationInfo &Info = operationInfo(N);
+  const bytecode::OperationInfo &Info = bytecode::operationInfo(N);
   VexOracle Vex;
   ASSERT_TRUE(Vex.compile(N)) << Info.Name << " is not what VEX has";
   NoPages Pages;
-  auto Memory = std::make_unique<ReplayMemory>(Pages, 0);
-  auto Ours = std::make_unique<Interpreter>(*Memory);
-  std::unique_ptr<ReplayProgram> Program = decode(programOf(N, nullptr));
+  auto Memory = std::make_unique<machine::ReplayMemory>(Pages, 0);
+  auto Ours = std::make_unique<machine::Interpreter>(*Memory);
+  std::unique_ptr<program::ReplayProgram> Program =
+      decode(programOf(N, nullptr));
   ASSERT_TRUE(Program);
-  NativeCode Native(102);
-  NativeProgram General = Native.make(101, Program->ops());
+  native::NativeCode Native(102);
+  native::NativeProgram General = Native.make(101, Program->ops());
   ASSERT_NE(General, nullptr);
   const bool TakesImmediate =
-      Info.Arity == 2 && typeSize(Info.Operands[1]) <= 8;
+      Info.Arity == 2 && bytecode::typeSize(Info.Operands[1]) <= 8;
 
   Inputs In(N);
   unsigned Compared = 0;
@@ -205,28 +209,29 @@ TEST_P(ReplayOps, IsWhatVexComputes) {
       continue;
     Vex.run(Operands, Expected);
     const bool Immediate = TakesImmediate && Round % 50 == 0;
-    std::unique_ptr<ReplayProgram> Special;
+    std::unique_ptr<program::ReplayProgram> Special;
     if (Immediate) {
       Special = decode(programOf(N, Operands[1]));
       ASSERT_TRUE(Special);
     }
-    NativeProgram AsNative =
+    native::NativeProgram AsNative =
         Immediate ? Native.make(Round / 50, Special->ops()) : General;
     ASSERT_NE(AsNative, nullptr);
-    const unsigned Size = typeSize(Info.Result);
+    const unsigned Size = bytecode::typeSize(Info.Result);
     ++Compared;
     for (bool Interpreted : {true, false}) {
       std::memcpy(Ours->state() + OperandOffset, Operands, sizeof(Operands));
       uint8_t *Result = Ours->state() + ResultOffset;
       std::memset(Result, 0xa5, 32);
       ASSERT_EQ(Interpreted ? Ours->run(Immediate ? *Special : *Program)
-                            : NativeCode::run(AsNative, *Ours, *Memory),
+                            : native::NativeCode::run(AsNative, *Ours, *Memory),
                 1u);
       if (std::memcmp(Result, Expected, Size) == 0)
         continue;
       std::string Text;
       for (unsigned I = 0; I < Info.Arity; ++I)
-        Text += " " + toHex(ArrayRef(Operands[I], typeSize(Info.Operands[I])));
+        Text += " " + toHex(ArrayRef(Operands[I],
+                                     bytecode::typeSize(Info.Operands[I])));
       FAIL() << Info.Name << " of" << Text << " (low byte first): VEX "
              << toHex(ArrayRef(Expected, Size))
              << (Interpreted ? ", replay " : ", native code ")
@@ -237,24 +242,26 @@ TEST_P(ReplayOps, IsWhatVexComputes) {
 }
 
 std::string operationName(const testing::TestParamInfo<unsigned> &Info) {
-  return operationInfo(Info.param).Name;
+  return bytecode::operationInfo(Info.param).Name;
 }
-INSTANTIATE_TEST_SUITE_P(All, ReplayOps, testing::Range(0u, operationCount()),
+INSTANTIATE_TEST_SUITE_P(All, ReplayOps,
+                         testing::Range(0u, bytecode::operationCount()),
                          operationName);
 
-// Fused multiplication and addition is software in VEX: look harder where
-// product and addend nearly cancel, and where results get tiny or huge.
+// VEX multiplies and adds in software. This looks harder where product and
+// addend nearly cancel, and where results are tiny or huge.
 TEST(FusedMultiplyAdd, IsWhatVexComputesNearTheEdges) {
   NoPages Pages;
-  auto Memory = std::make_unique<ReplayMemory>(Pages, 0);
-  auto Ours = std::make_unique<Interpreter>(*Memory);
+  auto Memory = std::make_unique<machine::ReplayMemory>(Pages, 0);
+  auto Ours = std::make_unique<machine::Interpreter>(*Memory);
   VexOracle Vex;
   std::mt19937_64 Random(7);
   for (const char *Name : {"MAddF32", "MAddF64"}) {
     const unsigned N = ProgramWriter::numberOf(Name);
     const bool Single = N == ProgramWriter::numberOf("MAddF32");
     ASSERT_TRUE(Vex.compile(N));
-    std::unique_ptr<ReplayProgram> Program = decode(programOf(N, nullptr));
+    std::unique_ptr<program::ReplayProgram> Program =
+        decode(programOf(N, nullptr));
     ASSERT_TRUE(Program);
     for (unsigned Round = 0; Round < 300000; ++Round) {
       uint8_t Operands[4][32] = {}, Expected[32] = {};
@@ -272,13 +279,13 @@ TEST(FusedMultiplyAdd, IsWhatVexComputesNearTheEdges) {
         if (Random() % 8 == 0)
           Y = 0;
       }
-      storeValue<uint32_t>(Operands[0], Random() % 4);
+      operations::storeValue<uint32_t>(Operands[0], Random() % 4);
       double Values[3] = {X, Y, Z};
       for (unsigned I = 0; I < 3; ++I) {
         if (Single)
-          storeValue(Operands[I + 1], float(Values[I]));
+          operations::storeValue(Operands[I + 1], float(Values[I]));
         else
-          storeValue(Operands[I + 1], Values[I]);
+          operations::storeValue(Operands[I + 1], Values[I]);
       }
       Vex.run(Operands, Expected);
       std::memcpy(Ours->state() + OperandOffset, Operands, sizeof(Operands));
@@ -332,7 +339,7 @@ void prepareArguments(StringRef Name, uint64_t A[5], std::mt19937_64 &Random) {
 
 TEST_P(ReplayHelpers, IsWhatVexComputes) {
   const unsigned N = GetParam();
-  const StringRef Name = helperName(N);
+  const StringRef Name = bytecode::helperName(N);
   std::mt19937_64 Random(N);
   Inputs In(N + 1);
   for (unsigned Round = 0; Round < 100000; ++Round) {
@@ -350,16 +357,18 @@ TEST_P(ReplayHelpers, IsWhatVexComputes) {
       }
     }
     prepareArguments(Name, A, Random);
-    ASSERT_EQ(helper(N)(A[0], A[1], A[2], A[3], A[4]), callVexHelper(N, A))
+    ASSERT_EQ(operations::helper(N)(A[0], A[1], A[2], A[3], A[4]),
+              callVexHelper(N, A))
         << Name.str() << std::hex << " of " << A[0] << " " << A[1] << " "
         << A[2] << " " << A[3] << " " << A[4];
   }
 }
 
 std::string nameOfHelper(const testing::TestParamInfo<unsigned> &Info) {
-  return helperName(Info.param);
+  return bytecode::helperName(Info.param);
 }
-INSTANTIATE_TEST_SUITE_P(All, ReplayHelpers, testing::Range(0u, helperCount()),
+INSTANTIATE_TEST_SUITE_P(All, ReplayHelpers,
+                         testing::Range(0u, bytecode::helperCount()),
                          nameOfHelper);
 
 } // namespace

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Random programs: what the builder makes of them, run by the interpreter, must
-// do what the statements say one by one. The fast form at exits, the exact form
+// Random programs: what the builder makes of a definition must do what its
+// statements say one by one. A fast program must agree at exits, an exact one
 // before each instruction too.
 
-#include "ProgramWriter.h"
-#include "query/FloatOperations.h"
-#include "query/Helpers.h"
-#include "query/NativeCode.h"
+#include "query/replay/native/NativeCode.h"
+#include "query/replay/native/ProgramCompiler.h"
+#include "query/replay/operations/FloatOperations.h"
+#include "query/replay/operations/Helpers.h"
+#include "test/support/ProgramWriter.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 #include "gtest/gtest.h"
@@ -40,7 +41,7 @@ const Thunk Thunks[] = {
 #undef CH_REPLAY_OP
 };
 
-struct NoPages : PageSource {
+struct NoPages : machine::PageSource {
   Expected<bool> readFrame(FrameNumber, BlockNumber, uint8_t *) override {
     return false;
   }
@@ -50,7 +51,7 @@ struct NoPages : PageSource {
 
 using State = std::array<uint8_t, CH_GUEST_STATE_SIZE>;
 
-/// Does what the statements say, one by one, as slowly as it takes.
+/// Executes the statements of a definition one by one, in the simplest way.
 struct Reference {
   State S{};
   std::map<uint64_t, uint8_t> Memory;
@@ -61,23 +62,23 @@ struct Reference {
 
   std::vector<Bytes32> Temps;
 
-  Bytes32 value(const Atom &A, ch_type Type) const {
+  Bytes32 value(const bytecode::Atom &A, ch_type Type) const {
     Bytes32 R{};
     if (A.IsTemp)
       return Temps[A.Temp];
     if (Type == CH_V128 || Type == CH_V256) {
-      for (unsigned I = 0; I < typeSize(Type); ++I)
+      for (unsigned I = 0; I < bytecode::typeSize(Type); ++I)
         R[I] = A.Constant >> I & 1 ? 0xff : 0;
       return R;
     }
     uint64_t C = Type == CH_I1 ? A.Constant & 1 : A.Constant;
-    std::memcpy(R.data(), &C, std::min(typeSize(Type), 8u));
+    std::memcpy(R.data(), &C, std::min(bytecode::typeSize(Type), 8u));
     return R;
   }
-  uint64_t word(const Atom &A, ch_type Type) const {
+  uint64_t word(const bytecode::Atom &A, ch_type Type) const {
     Bytes32 V = value(A, Type);
     uint64_t R = 0;
-    std::memcpy(&R, V.data(), std::min(typeSize(Type), 8u));
+    std::memcpy(&R, V.data(), std::min(bytecode::typeSize(Type), 8u));
     return R;
   }
   Bytes32 load(uint64_t At, unsigned Size) {
@@ -90,12 +91,15 @@ struct Reference {
     for (unsigned I = 0; I < Size; ++I)
       Memory[At + I] = From[I];
   }
-  void setRip(uint64_t Rip) { storeValue(S.data() + CH_OFFSET_RIP, Rip); }
+  void setRip(uint64_t Rip) {
+    operations::storeValue(S.data() + CH_OFFSET_RIP, Rip);
+  }
 
   void run(ArrayRef<uint8_t> Definition) {
-    Expected<BytecodeReader> R = BytecodeReader::create(Definition);
+    Expected<bytecode::BytecodeReader> R =
+        bytecode::BytecodeReader::create(Definition);
     ASSERT_TRUE(bool(R)) << toString(R.takeError());
-    Statement St;
+    bytecode::Statement St;
     uint32_t Exits = 0;
     while (R->next(St))
       if (step(St, Exits))
@@ -103,8 +107,8 @@ struct Reference {
     FAIL() << toString(R->takeError());
   }
 
-  bool step(const Statement &St, uint32_t &Exits) {
-    const unsigned Size = typeSize(St.Type);
+  bool step(const bytecode::Statement &St, uint32_t &Exits) {
+    const unsigned Size = bytecode::typeSize(St.Type);
     Bytes32 Result{};
     switch (St.Opcode) {
     case CH_OP_INSTRUCTION:
@@ -146,11 +150,14 @@ struct Reference {
         Result = value(St.Atoms[2], St.Type);
         break;
       }
-      Result = load(word(St.Atoms[1], CH_I64), conversionBytes(St.Conversion));
+      Result = load(word(St.Atoms[1], CH_I64),
+                    bytecode::conversionBytes(St.Conversion));
       if (St.Conversion == CH_LOAD_16S_32)
-        storeValue<int32_t>(Result.data(), loadValue<int16_t>(Result.data()));
+        operations::storeValue<int32_t>(
+            Result.data(), operations::loadValue<int16_t>(Result.data()));
       if (St.Conversion == CH_LOAD_8S_32)
-        storeValue<int32_t>(Result.data(), loadValue<int8_t>(Result.data()));
+        operations::storeValue<int32_t>(
+            Result.data(), operations::loadValue<int8_t>(Result.data()));
       break;
     }
     case CH_OP_CAS: {
@@ -181,8 +188,8 @@ struct Reference {
       uint64_t A[5] = {};
       for (unsigned I = 0; I < St.AtomCount; ++I)
         A[I] = word(St.Atoms[I], CH_I64);
-      storeValue(Result.data(),
-                 helper(St.Helper)(A[0], A[1], A[2], A[3], A[4]));
+      operations::storeValue(Result.data(), operations::helper(St.Helper)(
+                                                A[0], A[1], A[2], A[3], A[4]));
       break;
     }
     case CH_OP_OPAQUE:
@@ -215,7 +222,8 @@ struct Reference {
       Result = value(St.Atoms[0], St.Type);
       break;
     case CH_OP_FIRST: {
-      const OperationInfo &Info = operationInfo(St.Operation);
+      const bytecode::OperationInfo &Info =
+          bytecode::operationInfo(St.Operation);
       Bytes32 O[4] = {};
       for (unsigned I = 0; I < Info.Arity; ++I)
         O[I] = value(St.Atoms[I], Info.Operands[I]);
@@ -229,8 +237,8 @@ struct Reference {
   }
 };
 
-/// Programs in the manner of VEX's: registers read, computed with, written
-/// back, flags set, memory in between.
+/// Generates definitions like those of VEX: they read registers, compute, write
+/// them back, set flags and access memory.
 class Generator {
 public:
   explicit Generator(uint64_t Seed) : Random(Seed), W(Address) {}
@@ -261,7 +269,7 @@ private:
   uint64_t below(uint64_t N) { return Random() % N; }
 
   uint32_t offset(ch_type Type) {
-    unsigned Size = typeSize(Type);
+    unsigned Size = bytecode::typeSize(Type);
     if (Size >= 16 || below(4) == 0)
       return CH_OFFSET_YMM0 + uint32_t(below(4)) * 32 +
              (Size == 32 ? 0 : uint32_t(below(32 / Size)) * Size);
@@ -277,7 +285,7 @@ private:
   ProgramWriter::Value value(ch_type Type) {
     auto &Values = Known[Type];
     if (!Values.empty() && below(5)) {
-      // Mostly recent ones, so that chains come to be.
+      // Takes mostly recent ones, so that there are chains.
       size_t Back = std::min<size_t>(below(1 + below(8)), Values.size() - 1);
       return Values[Values.size() - 1 - Back];
     }
@@ -364,8 +372,8 @@ private:
                                            "Shr16"};
     unsigned N =
         below(3) ? ProgramWriter::numberOf(Frequent[below(std::size(Frequent))])
-                 : unsigned(below(operationCount()));
-    const OperationInfo &Info = operationInfo(N);
+                 : unsigned(below(bytecode::operationCount()));
+    const bytecode::OperationInfo &Info = bytecode::operationInfo(N);
     std::vector<ProgramWriter::Value> Operands;
     for (unsigned I = 0; I < Info.Arity; ++I)
       Operands.push_back(value(Info.Operands[I]));
@@ -434,8 +442,8 @@ private:
     case 3: {
       uint8_t Conversion = uint8_t(below(7));
       ProgramWriter::Value G = value(CH_I1), A = address();
-      remember(
-          W.loadGuarded(Conversion, G, A, value(conversionResult(Conversion))));
+      remember(W.loadGuarded(Conversion, G, A,
+                             value(bytecode::conversionResult(Conversion))));
       break;
     }
     case 4: {
@@ -482,20 +490,20 @@ private:
 class RandomPrograms : public testing::Test {
 protected:
   void SetUp() override {
-    Memory = std::make_unique<ReplayMemory>(Pages, 0);
-    Machine = std::make_unique<Interpreter>(*Memory);
+    Memory = std::make_unique<machine::ReplayMemory>(Pages, 0);
+    Machine = std::make_unique<machine::Interpreter>(*Memory);
   }
   void reset(uint64_t Seed) {
     std::mt19937_64 Random(Seed);
     Start = State();
     for (unsigned I = 16; I < Start.size(); I += 8)
-      storeValue(Start.data() + I,
-                 Random() >> (Random() % 3 ? 0 : Random() % 64));
+      operations::storeValue(Start.data() + I,
+                             Random() >> (Random() % 3 ? 0 : Random() % 64));
     Opaque.resize(4096);
     for (uint8_t &B : Opaque)
       B = uint8_t(Random());
-    Memory = std::make_unique<ReplayMemory>(Pages, 0);
-    Machine = std::make_unique<Interpreter>(*Memory);
+    Memory = std::make_unique<machine::ReplayMemory>(Pages, 0);
+    Machine = std::make_unique<machine::Interpreter>(*Memory);
     std::memcpy(Machine->state(), Start.data(), Start.size());
     Machine->setOpaque(Opaque);
   }
@@ -512,45 +520,53 @@ protected:
         << "seed " << Seed;
   }
 
+  /// Starts afresh, and says what the statements of the definition do.
+  Reference reference(uint64_t Seed, ArrayRef<uint8_t> Definition) {
+    reset(Seed);
+    Reference R;
+    R.S = Start;
+    R.Opaque = Opaque;
+    R.run(Definition);
+    return R;
+  }
+
   NoPages Pages;
   State Start;
   std::vector<uint8_t> Opaque;
-  std::unique_ptr<ReplayMemory> Memory;
-  std::unique_ptr<Interpreter> Machine;
+  std::unique_ptr<machine::ReplayMemory> Memory;
+  std::unique_ptr<machine::Interpreter> Machine;
 };
 
 TEST_F(RandomPrograms, DoWhatTheirStatementsSay) {
   unsigned SideExits = 0, Operations = 0, Statements = 0;
   for (uint64_t Seed = 0; Seed < 6000; ++Seed) {
     SmallVector<uint8_t, 0> Definition = Generator(Seed).generate();
-    reset(Seed);
-    Reference R;
-    R.S = Start;
-    R.Opaque = Opaque;
-    R.run(Definition);
+    Reference R = reference(Seed, Definition);
     if (HasFatalFailure())
       return;
     SideExits += R.Ordinal == 1;
 
-    auto Fast = ReplayProgram::create(Definition, ProgramForm::Fast);
+    auto Fast =
+        program::ReplayProgram::create(Definition, program::ProgramForm::Fast);
     ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
     ASSERT_EQ(Machine->run(**Fast), R.Ordinal) << "seed " << Seed;
     compare(R, Seed);
     if (HasFatalFailure())
       return;
-    ASSERT_EQ(ReplayProgram::at((*Fast)->bytes(), (*Fast)->start()),
+    ASSERT_EQ(program::ReplayProgram::at((*Fast)->bytes(), (*Fast)->start()),
               Fast->get())
         << "seed " << Seed;
     Operations += (*Fast)->ops().size();
 
-    auto Exact = ReplayProgram::create(Definition, ProgramForm::Exact);
+    auto Exact =
+        program::ReplayProgram::create(Definition, program::ProgramForm::Exact);
     ASSERT_TRUE(bool(Exact)) << toString(Exact.takeError());
     Statements += (*Exact)->ops().size();
     reset(Seed);
     uint32_t Result = 0;
     for (uint32_t I = 0; I < R.AtInstruction.size(); ++I) {
       Result = I == 0 ? Machine->run(**Exact, 0) : Machine->resume(I);
-      ASSERT_EQ(Result, Interpreter::Stopped) << "seed " << Seed;
+      ASSERT_EQ(Result, machine::Interpreter::Stopped) << "seed " << Seed;
       for (unsigned B = 0; B < Start.size(); ++B)
         ASSERT_EQ(Machine->state()[B], R.AtInstruction[I][B])
             << "guest state byte " << B << " before instruction " << I
@@ -561,13 +577,13 @@ TEST_F(RandomPrograms, DoWhatTheirStatementsSay) {
     if (HasFatalFailure())
       return;
   }
-  // That they are worth something.
+  // The programs must not be trivial.
   EXPECT_GT(SideExits, 1000u);
   EXPECT_LT(Operations, Statements);
 }
 
-// Every second one in pages that the memory's tables have from the start, so
-// that accesses are native too.
+// Every second program finds its pages in the memory's tables, so that its
+// accesses are native too.
 TEST_F(RandomPrograms, DoTheSameAsNativeCode) {
   struct Outcome {
     uint32_t Ordinal;
@@ -576,11 +592,11 @@ TEST_F(RandomPrograms, DoTheSameAsNativeCode) {
     std::map<FrameNumber, std::vector<uint8_t>> Written; ///< and their flags
   };
   constexpr uint64_t Seeds = 6000;
-  NativeCode Native(Seeds);
+  native::NativeCode Native(Seeds);
   size_t BytesWritten = 0;
   for (uint64_t Seed = 0; Seed < Seeds; ++Seed) {
-    auto Fast =
-        ReplayProgram::create(Generator(Seed).generate(), ProgramForm::Fast);
+    auto Fast = program::ReplayProgram::create(Generator(Seed).generate(),
+                                               program::ProgramForm::Fast);
     ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
     auto After = [&](auto Run) {
       reset(Seed);
@@ -592,16 +608,16 @@ TEST_F(RandomPrograms, DoTheSameAsNativeCode) {
       O.Ordinal = Run();
       std::memcpy(O.Registers.data(), Machine->state(), O.Registers.size());
       O.OpaqueLeft = Machine->opaqueLeft();
-      for (const ReplayFrame *F : Memory->dirtyFrames())
+      for (const machine::ReplayFrame *F : Memory->dirtyFrames())
         O.Written[F->Number].assign(F->Bytes, F->Dirty + GranulesPerPage);
       return O;
     };
     const Outcome Interpreted = After([&] { return Machine->run(**Fast); });
-    NativeProgram P = Native.make(uint32_t(Seed), (*Fast)->ops());
+    native::NativeProgram P = Native.make(uint32_t(Seed), (*Fast)->ops());
     ASSERT_NE(P, nullptr);
     ASSERT_EQ(Native.find(uint32_t(Seed)), P);
     const Outcome Run =
-        After([&] { return NativeCode::run(P, *Machine, *Memory); });
+        After([&] { return native::NativeCode::run(P, *Machine, *Memory); });
     ASSERT_EQ(Run.Ordinal, Interpreted.Ordinal) << "seed " << Seed;
     for (unsigned I = 0; I < Run.Registers.size(); ++I)
       ASSERT_EQ(Run.Registers[I], Interpreted.Registers[I])
@@ -615,8 +631,8 @@ TEST_F(RandomPrograms, DoTheSameAsNativeCode) {
 }
 
 TEST_F(RandomPrograms, TellTheObserverEveryStore) {
-  struct Observer : StoreObserver {
-    ReplayMemory *Memory;
+  struct Observer : machine::StoreObserver {
+    machine::ReplayMemory *Memory;
     std::map<uint64_t, uint8_t> Bytes;
     bool OldRight = true;
     void store(uint32_t, uint64_t At, uint32_t Size, const uint8_t *Old,
@@ -631,15 +647,13 @@ TEST_F(RandomPrograms, TellTheObserverEveryStore) {
   size_t Stored = 0;
   for (uint64_t Seed = 0; Seed < 500; ++Seed) {
     SmallVector<uint8_t, 0> Definition = Generator(Seed).generate();
-    reset(Seed);
-    Reference R;
-    R.S = Start;
-    R.Opaque = Opaque;
-    R.run(Definition);
-    auto Fast = ReplayProgram::create(Definition, ProgramForm::Fast);
+    Reference R = reference(Seed, Definition);
+    auto Fast =
+        program::ReplayProgram::create(Definition, program::ProgramForm::Fast);
     ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
     Observer O;
-    ASSERT_EQ(Machine->run(**Fast, Interpreter::NoStop, &O), R.Ordinal);
+    ASSERT_EQ(Machine->run(**Fast, machine::Interpreter::NoStop, &O),
+              R.Ordinal);
     EXPECT_TRUE(O.OldRight) << "seed " << Seed;
     for (auto [At, Byte] : O.Bytes)
       EXPECT_EQ(R.Memory[At], Byte) << "seed " << Seed;
@@ -655,7 +669,7 @@ TEST_F(RandomPrograms, TellTheObserverEveryStore) {
 
 // Which instruction stores does not depend on where a program was stopped.
 TEST_F(RandomPrograms, SayWhichInstructionStores) {
-  struct Observer : StoreObserver {
+  struct Observer : machine::StoreObserver {
     std::vector<std::pair<uint32_t, uint64_t>> Stores;
     void store(uint32_t Instruction, uint64_t At, uint32_t, const uint8_t *,
                const uint8_t *) override {
@@ -665,15 +679,16 @@ TEST_F(RandomPrograms, SayWhichInstructionStores) {
   size_t Late = 0;
   for (uint64_t Seed = 0; Seed < 300; ++Seed) {
     SmallVector<uint8_t, 0> Definition = Generator(Seed).generate();
-    auto Exact = ReplayProgram::create(Definition, ProgramForm::Exact);
+    auto Exact =
+        program::ReplayProgram::create(Definition, program::ProgramForm::Exact);
     ASSERT_TRUE(bool(Exact)) << toString(Exact.takeError());
     reset(Seed);
     Observer Straight;
-    Machine->run(**Exact, Interpreter::NoStop, &Straight);
+    Machine->run(**Exact, machine::Interpreter::NoStop, &Straight);
     reset(Seed);
     Observer Stepped;
     uint32_t Result = Machine->run(**Exact, 0, &Stepped);
-    for (uint32_t I = 1; Result == Interpreter::Stopped; ++I)
+    for (uint32_t I = 1; Result == machine::Interpreter::Stopped; ++I)
       Result = Machine->resume(I, &Stepped);
     EXPECT_EQ(Straight.Stores, Stepped.Stores) << "seed " << Seed;
     for (auto [Instruction, At] : Stepped.Stores)
@@ -682,7 +697,7 @@ TEST_F(RandomPrograms, SayWhichInstructionStores) {
   EXPECT_GT(Late, 100u);
 }
 
-// A dead PUT, a narrowing and a widening cost nothing.
+// A dead PUT, a narrowing and a widening need no operation.
 TEST(ReplayProgram, DropsWhatNobodySees) {
   ProgramWriter W(0x1000);
   W.instruction(3);
@@ -694,47 +709,70 @@ TEST(ReplayProgram, DropsWhatNobodySees) {
   W.put(CH_OFFSET_RAX, W.operation("32Uto64", {Sum}));
   W.instruction(3);
   W.put(CH_OFFSET_CC_OP, ProgramWriter::constant(CH_I64, 4));
-  auto Fast = ReplayProgram::create(
-      W.finish(ProgramWriter::constant(CH_I64, 0x1006)), ProgramForm::Fast);
+  auto Fast = program::ReplayProgram::create(
+      W.finish(ProgramWriter::constant(CH_I64, 0x1006)),
+      program::ProgramForm::Fast);
   ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
-  // The sum, straight into RAX; the second CC_OP; the end.
+  // They are the sum, which goes straight into RAX, the second CC_OP, and the
+  // end.
   EXPECT_EQ((*Fast)->ops().size(), 3u);
 }
 
-/// An instruction at 0x1000, and the end.
-Expected<std::unique_ptr<ReplayProgram>> opaqueIntoRax() {
+/// A program with one instruction at 0x1000.
+Expected<std::unique_ptr<program::ReplayProgram>> opaqueIntoRax() {
   ProgramWriter W(0x1000);
   W.instruction(3);
   W.put(CH_OFFSET_RAX, W.opaque(CH_I64));
-  return ReplayProgram::create(
-      W.finish(ProgramWriter::constant(CH_I64, 0x1003)), ProgramForm::Fast);
+  return program::ReplayProgram::create(
+      W.finish(ProgramWriter::constant(CH_I64, 0x1003)),
+      program::ProgramForm::Fast);
 }
 
 TEST(ReplayProgram, RunsOutOfOpaqueBytesPolitely) {
   auto Fast = opaqueIntoRax();
   ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
   NoPages Pages;
-  auto Memory = std::make_unique<ReplayMemory>(Pages, 0);
-  auto Machine = std::make_unique<Interpreter>(*Memory);
+  auto Memory = std::make_unique<machine::ReplayMemory>(Pages, 0);
+  auto Machine = std::make_unique<machine::Interpreter>(*Memory);
   const uint8_t Few[7] = {};
   Machine->setOpaque(Few);
-  EXPECT_EQ(Machine->run(**Fast), Interpreter::OutOfOpaque);
-  NativeCode Native(1);
-  NativeProgram P = Native.make(0, (*Fast)->ops());
+  EXPECT_EQ(Machine->run(**Fast), machine::Interpreter::OutOfOpaque);
+  native::NativeCode Native(1);
+  native::NativeProgram P = Native.make(0, (*Fast)->ops());
   ASSERT_NE(P, nullptr);
-  EXPECT_EQ(NativeCode::run(P, *Machine, *Memory), Interpreter::OutOfOpaque);
+  EXPECT_EQ(native::NativeCode::run(P, *Machine, *Memory),
+            machine::Interpreter::OutOfOpaque);
 }
 
-/// A program's bytes where a mapped file would have them.
+TEST(ReplayProgram, IsNotCompiledIntoTooLittleRoom) {
+  auto Fast = opaqueIntoRax();
+  ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
+  std::vector<uint8_t> Room(PageSize + 1, 0xcc);
+  native::ProgramCompiler Compiler{MutableArrayRef(Room).drop_back()};
+  std::vector<const uint8_t *> Compiled;
+  while (const uint8_t *Code = Compiler.compile((*Fast)->ops()))
+    Compiled.push_back(Code);
+  EXPECT_EQ(Compiler.compile((*Fast)->ops()), nullptr);
+  EXPECT_EQ(Room.back(), 0xcc);
+  // All have the same size, and the last one that fits is complete.
+  ASSERT_GT(Compiled.size(), 10u);
+  const ptrdiff_t Size = Compiled[1] - Compiled[0];
+  EXPECT_LE(Compiled.back() + Size, &Room.back());
+  EXPECT_GT(Compiled.back() + 3 * Size, &Room.back());
+}
+
+/// A program's bytes, aligned as in a mapped file.
 struct StoredBytes {
-  explicit StoredBytes(const ReplayProgram &P)
+  explicit StoredBytes(const program::ReplayProgram &P)
       : Words(P.bytes().size() / 8), Size(P.bytes().size()) {
     std::memcpy(Words.data(), P.bytes().data(), Size);
   }
   uint8_t *data() { return reinterpret_cast<uint8_t *>(Words.data()); }
   ArrayRef<uint8_t> bytes() { return {data(), Size}; }
-  ReplayOp *ops() { return reinterpret_cast<ReplayOp *>(data() + 24); }
-  /// Makes the checksum right for what is there now.
+  program::ReplayOp *ops() {
+    return reinterpret_cast<program::ReplayOp *>(data() + 24);
+  }
+  /// Corrects the checksum after a change.
   void seal() {
     support::endian::write32le(data(),
                                uint32_t(xxh3_64bits(bytes().drop_front(4))));
@@ -747,24 +785,26 @@ TEST(StoredProgram, DamageIsNoProgram) {
   std::mt19937_64 Random(5);
   for (uint64_t Seed = 0; Seed < 300; ++Seed) {
     SmallVector<uint8_t, 0> Definition = Generator(Seed).generate();
-    auto Fast = ReplayProgram::create(Definition, ProgramForm::Fast);
+    auto Fast =
+        program::ReplayProgram::create(Definition, program::ProgramForm::Fast);
     ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
     StoredBytes Whole(**Fast);
     const uint64_t Address = (*Fast)->start();
-    ASSERT_EQ(ReplayProgram::at(Whole.bytes(), Address),
-              reinterpret_cast<const ReplayProgram *>(Whole.data()));
-    EXPECT_EQ(ReplayProgram::at(Whole.bytes(), Address + 1), nullptr);
-    EXPECT_EQ(ReplayProgram::at(Whole.bytes().drop_back(8), Address), nullptr);
-    EXPECT_EQ(ReplayProgram::at({}, Address), nullptr);
+    ASSERT_EQ(program::ReplayProgram::at(Whole.bytes(), Address),
+              reinterpret_cast<const program::ReplayProgram *>(Whole.data()));
+    EXPECT_EQ(program::ReplayProgram::at(Whole.bytes(), Address + 1), nullptr);
+    EXPECT_EQ(program::ReplayProgram::at(Whole.bytes().drop_back(8), Address),
+              nullptr);
+    EXPECT_EQ(program::ReplayProgram::at({}, Address), nullptr);
     for (unsigned Round = 0; Round < 20; ++Round) {
       StoredBytes Damaged(**Fast);
       Damaged.data()[Random() % Damaged.Size] ^= uint8_t(1 << Random() % 8);
-      EXPECT_EQ(ReplayProgram::at(Damaged.bytes(), Address), nullptr);
+      EXPECT_EQ(program::ReplayProgram::at(Damaged.bytes(), Address), nullptr);
     }
   }
 }
 
-// A sound checksum does not make a sound program.
+// A correct checksum does not make a program sound.
 TEST(StoredProgram, OperationsAreChecked) {
   auto Fast = opaqueIntoRax();
   ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
@@ -773,50 +813,56 @@ TEST(StoredProgram, OperationsAreChecked) {
     StoredBytes Changed(**Fast);
     Change(Changed.ops());
     Changed.seal();
-    return ReplayProgram::at(Changed.bytes(), 0x1000) != nullptr;
+    return program::ReplayProgram::at(Changed.bytes(), 0x1000) != nullptr;
   };
-  auto Code = [](enum Code C) { return static_cast<uint16_t>(C); };
-  EXPECT_TRUE(Accepts([](ReplayOp *) {}));
-  EXPECT_FALSE(Accepts([](ReplayOp *Ops) { Ops[0].Code = 0xffff; }));
-  EXPECT_FALSE(Accepts(
-      [&](ReplayOp *Ops) { Ops[0].Code = operationCode(operationCount()); }));
-  EXPECT_FALSE(
-      Accepts([&](ReplayOp *Ops) { Ops[0].Code = Code(Code::Instruction); }));
-  EXPECT_FALSE(Accepts([](ReplayOp *Ops) { Ops[0].A = 0xffff; }));
+  auto Code = [](enum program::Code C) { return static_cast<uint16_t>(C); };
+  EXPECT_TRUE(Accepts([](program::ReplayOp *) {}));
+  EXPECT_FALSE(Accepts([](program::ReplayOp *Ops) { Ops[0].Code = 0xffff; }));
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[0].Code = program::operationCode(bytecode::operationCount());
+  }));
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[0].Code = Code(program::Code::Instruction);
+  }));
+  EXPECT_FALSE(Accepts([](program::ReplayOp *Ops) { Ops[0].A = 0xffff; }));
   // Exits that the superblock does not have, or none at all.
-  EXPECT_FALSE(Accepts([](ReplayOp *Ops) { Ops[1].B = 0; }));
-  EXPECT_FALSE(Accepts([](ReplayOp *Ops) { Ops[1].B = 2; }));
-  EXPECT_FALSE(
-      Accepts([&](ReplayOp *Ops) { Ops[1].Code = Code(Code::Copy8); }));
-  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) { Ops[0].Code = Code(Code::Next); }));
-  // The comparison would take the last operation along, and go on behind it.
-  EXPECT_FALSE(
-      Accepts([&](ReplayOp *Ops) { Ops[0].Code = Code(Code::Exit_CmpEQ64); }));
-  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
-    Ops[0].Code = Code(Code::Call);
+  EXPECT_FALSE(Accepts([](program::ReplayOp *Ops) { Ops[1].B = 0; }));
+  EXPECT_FALSE(Accepts([](program::ReplayOp *Ops) { Ops[1].B = 2; }));
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[1].Code = Code(program::Code::Copy8);
+  }));
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[0].Code = Code(program::Code::Next);
+  }));
+  // The comparison would consume the last operation, and continue behind it.
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[0].Code = Code(program::Code::Exit_CmpEQ64);
+  }));
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[0].Code = Code(program::Code::Call);
     Ops[0].F = 0xff;
   }));
-  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
-    Ops[0].Code = Code(Code::GetIndexed);
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[0].Code = Code(program::Code::GetIndexed);
     Ops[0].C = 0;
   }));
-  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
-    Ops[0].Code = Code(Code::PutIndexed);
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[0].Code = Code(program::Code::PutIndexed);
     Ops[0].B = 0xfff0;
     Ops[0].C = Ops[0].D = 8;
   }));
-  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
-    Ops[0].Code = Code(Code::Clear16);
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[0].Code = Code(program::Code::Clear16);
     Ops[0].Dst = 1024;
     Ops[0].A = 2048;
   }));
-  EXPECT_FALSE(Accepts([&](ReplayOp *Ops) {
-    Ops[0].Code = Code(Code::Cas);
+  EXPECT_FALSE(Accepts([&](program::ReplayOp *Ops) {
+    Ops[0].Code = Code(program::Code::Cas);
     Ops[0].D = 16;
   }));
 }
 
-// Whatever bytes a definition holds, decoding it ends in a program or an error.
+// Any bytes as a definition give a program or an error.
 TEST(ReplayProgram, SurvivesDamage) {
   std::mt19937_64 Random(11);
   unsigned Refused = 0, Accepted = 0;
@@ -826,15 +872,16 @@ TEST(ReplayProgram, SurvivesDamage) {
       Definition[8 + Random() % (Definition.size() - 8)] = uint8_t(Random());
     if (Random() % 4 == 0)
       Definition.resize(Random() % Definition.size());
-    auto Program = ReplayProgram::create(
-        Definition, Round % 2 ? ProgramForm::Fast : ProgramForm::Exact);
+    auto Program = program::ReplayProgram::create(
+        Definition,
+        Round % 2 ? program::ProgramForm::Fast : program::ProgramForm::Exact);
     if (!Program) {
       EXPECT_FALSE(toString(Program.takeError()).empty());
       ++Refused;
     } else {
       ++Accepted;
-      for (const ReplayOp &Op : (*Program)->ops())
-        EXPECT_LT(Op.Code, operationCode(operationCount()));
+      for (const program::ReplayOp &Op : (*Program)->ops())
+        EXPECT_LT(Op.Code, program::operationCode(bytecode::operationCount()));
     }
   }
   EXPECT_GT(Refused, 1000u);

@@ -5,7 +5,7 @@
 // exceptions and inlined functions of real programs are those of
 // test/lldb/reverse-*.test.
 
-#include "lldb-plugin/SourceStep.h"
+#include "lldb-plugin/stepping/SourceStep.h"
 #include "CountingTrace.h"
 #include <map>
 
@@ -15,26 +15,26 @@ using namespace llvm;
 namespace {
 
 /// One function at 0x1000; a line for each of its instructions.
-class Lines : public LineTable {
+class Lines : public stepping::LineTable {
 public:
   explicit Lines(std::array<uint32_t, 3> OfInstructions) {
     for (unsigned I = 0; I < 3; ++I) {
-      CodePlace &Place = Places[0x1000 + 4 * I];
+      stepping::CodePlace &Place = Places[0x1000 + 4 * I];
       if (OfInstructions[I])
         Place.Scopes.push_back({.Start = 0x1000, .Line = OfInstructions[I]});
       Place.RowStart = I == 0 || OfInstructions[I] != OfInstructions[I - 1];
     }
   }
-  const CodePlace &at(uint64_t Pc) override { return Places[Pc]; }
+  const stepping::CodePlace &at(uint64_t Pc) override { return Places[Pc]; }
 
 private:
-  std::map<uint64_t, CodePlace> Places;
+  std::map<uint64_t, stepping::CodePlace> Places;
 };
 
 class SourceStepTest : public CountingTraceTest {
 protected:
   /// The first instruction of the line that the one before From is in.
-  static Timestamp byHand(LineTable &Table, Timestamp From) {
+  static Timestamp byHand(stepping::LineTable &Table, Timestamp From) {
     auto Line = [&](Timestamp Time) {
       return Table.at(pcAt(Time)).Scopes.back().Line;
     };
@@ -45,11 +45,11 @@ protected:
   }
 
   void expectSameAsByHand(Lines Table) {
-    SourceStep Steps(*T, Table, Cancel);
+    stepping::SourceStep Steps(*T, Table, Cancel);
     for (Timestamp From = 1; From <= End; ++From)
       for (bool Into : {false, true}) {
-        const Position Here{From, 1};
-        SourceStep::Destination Found =
+        const session::Position Here{From, 1};
+        stepping::SourceStep::Destination Found =
             Into ? Steps.into(Here, 0) : Steps.over(Here, 0);
         ASSERT_TRUE(bool(Found)) << toString(Found.takeError());
         ASSERT_TRUE(*Found) << "from " << From;
@@ -70,7 +70,7 @@ TEST_F(SourceStepTest, LinesOfSeveralInstructions) {
 
 TEST_F(SourceStepTest, NothingBeforeTheStart) {
   Lines Table({10, 11, 12});
-  SourceStep Steps(*T, Table, Cancel);
+  stepping::SourceStep Steps(*T, Table, Cancel);
   EXPECT_FALSE(cantFail(Steps.over({0, 1}, 0)));
   EXPECT_FALSE(cantFail(Steps.into({0, 1}, 0)));
   EXPECT_FALSE(cantFail(Steps.instructions({0, 1}, 1)));
@@ -78,7 +78,7 @@ TEST_F(SourceStepTest, NothingBeforeTheStart) {
 
 TEST_F(SourceStepTest, ByInstructions) {
   Lines Table({10, 10, 10});
-  SourceStep Steps(*T, Table, Cancel);
+  stepping::SourceStep Steps(*T, Table, Cancel);
   for (Timestamp From : {Timestamp(1), Timestamp(91), Timestamp(100), End})
     for (uint64_t Count : {1, 2, 89, 90, 91, 500}) {
       auto Found = Steps.instructions({From, 1}, Count);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The state at any moment, in whatever order and from however many threads it
-// is asked for, and with whatever little memory.
+// The state at any moment, asked for in any order and from several threads,
+// with any amount of memory.
 
-#include "query/StateCache.h"
+#include "query/state/StateCache.h"
 #include "CountingRun.h"
 #include "llvm/Support/raw_ostream.h"
 #include <random>
@@ -17,27 +17,29 @@ class StateCacheTest : public CountingRunTest {
 protected:
   void SetUp() override {
     CountingRunTest::SetUp();
-    // Several checkpoints a block; 8 bytes an execution must fit the mapping.
+    // Blocks have several checkpoints; the mapping must hold 8 bytes per
+    // execution.
     Run.Blocks = 6;
     Run.PerBlock = 20000;
   }
-  std::unique_ptr<TraceReader> open() {
+  std::unique_ptr<file::TraceReader> open() {
     record(Run);
     if (HasFatalFailure())
       return nullptr;
-    auto Reader = TraceReader::open(Path);
+    auto Reader = file::TraceReader::open(Path);
     EXPECT_TRUE(bool(Reader)) << toString(Reader.takeError());
     return Reader ? std::move(*Reader) : nullptr;
   }
 
-  /// What a program that counts has at T; "" is right.
-  static std::string wrongAt(StateCache &Cache, Timestamp T) {
-    Expected<StateCursor> C = Cache.at(T);
+  /// Compares the state at T with what the counting program has then. Returns
+  /// what is wrong, or "".
+  static std::string wrongAt(state::StateCache &Cache, Timestamp T) {
+    Expected<state::StateCursor> C = Cache.at(T);
     if (!C)
       return toString(C.takeError());
     return wrongIn(*C, T);
   }
-  static std::string wrongIn(StateCursor &C, Timestamp T) {
+  static std::string wrongIn(state::StateCursor &C, Timestamp T) {
     std::string Wrong;
     raw_string_ostream Out(Wrong);
     if (C.time() != T)
@@ -46,7 +48,7 @@ protected:
     if (!State)
       return "no state";
     auto Word = [&](unsigned Offset, uint64_t Expected) {
-      uint64_t Value = loadValue<uint64_t>(State + Offset);
+      uint64_t Value = operations::loadValue<uint64_t>(State + Offset);
       if (Value != Expected)
         Out << " register " << Offset << " is " << Value << ", not "
             << Expected;
@@ -55,7 +57,7 @@ protected:
     Word(CH_OFFSET_RBX, 0x100004 + 8 * ((T + 1) / 3));
     if (T % 3)
       Word(CH_OFFSET_RIP, 0x1000 + 4 * (T % 3));
-    // The numbers stored so far, and nothing behind them.
+    // Memory holds the numbers stored so far, and nothing behind them.
     const uint64_t Stored = (T + 2) / 3;
     for (uint64_t K : {uint64_t(0), Stored / 2, Stored - 1, Stored}) {
       if (K > Stored || (T == 0 && K))
@@ -63,7 +65,7 @@ protected:
       uint8_t Bytes[8];
       if (Error E = C.read(0x100004 + 8 * K, Bytes))
         return toString(std::move(E));
-      const uint64_t Value = loadValue<uint64_t>(Bytes);
+      const uint64_t Value = operations::loadValue<uint64_t>(Bytes);
       if (Value != (K < Stored ? 3 + K : 0))
         Out << " number " << K << " is " << Value;
     }
@@ -76,14 +78,14 @@ protected:
 TEST_F(StateCacheTest, AnyMomentInAnyOrder) {
   auto Reader = open();
   ASSERT_TRUE(Reader);
-  StateCache Cache(*Reader, 64 << 20);
+  state::StateCache Cache(*Reader, 64 << 20);
   ASSERT_EQ(Reader->instructions(), 6u * 20000 * 3);
   std::mt19937_64 Random(1);
   for (unsigned I = 0; I < 400; ++I) {
     const Timestamp T = Random() % Reader->instructions();
     EXPECT_EQ(wrongAt(Cache, T), "") << T;
   }
-  // Backward, instruction by instruction, across a block's start.
+  // Goes backward, instruction by instruction, across the start of a block.
   const Timestamp Border = Reader->blocks()[3].First;
   for (Timestamp T = Border + 40; T > Border - 40; --T)
     EXPECT_EQ(wrongAt(Cache, T), "") << T;
@@ -92,7 +94,7 @@ TEST_F(StateCacheTest, AnyMomentInAnyOrder) {
 TEST_F(StateCacheTest, MakesCheckpointsAndUsesThem) {
   auto Reader = open();
   ASSERT_TRUE(Reader);
-  StateCache Cache(*Reader, 64 << 20);
+  state::StateCache Cache(*Reader, 64 << 20);
   auto History = Cache.history(2);
   ASSERT_TRUE(bool(History)) << toString(History.takeError());
   EXPECT_EQ((*History)->checkpoints(), 1u);
@@ -101,7 +103,8 @@ TEST_F(StateCacheTest, MakesCheckpointsAndUsesThem) {
     ASSERT_TRUE(bool(Cache.in(2, ~Timestamp(0))));
   }
   EXPECT_TRUE((*History)->complete());
-  // One every 25,000 of 60,000 instructions; the end of the block is the last.
+  // There is one every 25,000 of 60,000 instructions, and one at the end of the
+  // block.
   ASSERT_EQ((*History)->checkpoints(), 4u);
   for (size_t I = 0; I < 4; ++I) {
     auto C = Cache.atCheckpoint(*History, I);
@@ -121,7 +124,7 @@ TEST_F(StateCacheTest, KeepsToItsBudget) {
   ASSERT_TRUE(Reader);
   std::mt19937_64 Random(2);
   auto Most = [&](uint64_t Budget) {
-    StateCache Cache(*Reader, Budget);
+    state::StateCache Cache(*Reader, Budget);
     uint64_t Most = 0;
     for (unsigned I = 0; I < 60; ++I) {
       const Timestamp T = Random() % Reader->instructions();
@@ -142,7 +145,7 @@ TEST_F(StateCacheTest, SeveralThreadsAtOnce) {
   auto Reader = open();
   ASSERT_TRUE(Reader);
   for (uint64_t Budget : {uint64_t(1), uint64_t(2) << 20, uint64_t(1) << 30}) {
-    StateCache Cache(*Reader, Budget);
+    state::StateCache Cache(*Reader, Budget);
     std::vector<std::string> Problems(4);
     std::vector<std::thread> Threads;
     for (unsigned Number = 0; Number < Problems.size(); ++Number)
@@ -162,7 +165,7 @@ TEST_F(StateCacheTest, SaysWhereReplayIsWrongAndGoesOn) {
   Run.WrongOrdinalIn = 3;
   auto Reader = open();
   ASSERT_TRUE(Reader);
-  StateCache Cache(*Reader, 64 << 20);
+  state::StateCache Cache(*Reader, 64 << 20);
   const Timestamp Bad = Reader->blocks()[3].First + 30000;
   for (unsigned Again = 0; Again < 2; ++Again) {
     const std::string Wrong = wrongAt(Cache, Bad);

@@ -5,7 +5,7 @@
 #include "recorder/launch/Supervisor.h"
 #include "recorder/launch/LaunchError.h"
 #include "recorder/launch/RecorderLog.h"
-#include "recorder/launch/Ring.h"
+#include "recorder/launch/SharedRing.h"
 #include "gtest/gtest.h"
 #include <atomic>
 #include <cstdlib>
@@ -22,7 +22,7 @@ using namespace llvm;
 
 namespace {
 
-struct Client : SupervisorClient {
+struct Client : launch::SupervisorClient {
   std::atomic<unsigned> Ticks{0}, Interrupts{0}, Ends{0};
   std::atomic<bool> Ended{false};
   std::function<void()> AtTick = [] {};
@@ -63,12 +63,13 @@ template <typename Function> bool waitUntil(Function Condition) {
 class SupervisorTest : public testing::Test {
 protected:
   SupervisorTest()
-      : TheRing(cantFail(Ring::create(MinBlockInstructions, 2))),
-        Log(cantFail(RecorderLog::create())),
-        S(cantFail(Supervisor::create())) {}
+      : TheRing(cantFail(
+            launch::SharedRing::create(launch::MinBlockInstructions, 2))),
+        Log(cantFail(launch::RecorderLog::create())),
+        S(cantFail(launch::Supervisor::create())) {}
 
   Error start(std::vector<std::string> Program) {
-    RecorderCommand Command;
+    launch::RecorderCommand Command;
     Command.Tool = FAKE_RECORDER;
     Command.Launcher = "/launcher";
     Command.LogLoads = "auto";
@@ -77,11 +78,11 @@ protected:
     Command.Program = std::move(Program);
     return S->start(Command);
   }
-  ProcessEnd run(std::vector<std::string> Program) {
+  launch::ProcessEnd run(std::vector<std::string> Program) {
     cantFail(start(std::move(Program)));
     return S->wait(C, std::chrono::milliseconds(0));
   }
-  ProcessEnd shell(const std::string &Script) {
+  launch::ProcessEnd shell(const std::string &Script) {
     return run({"sh", "-c", Script});
   }
   /// Waits until Path has contents, which the program writes when it is ready.
@@ -98,8 +99,8 @@ protected:
   /// Runs a shell that does Prepare, says that it is ready, and does the rest.
   /// Act is called on another thread as soon as it is ready.
   template <typename Function>
-  ProcessEnd whileItRuns(const std::string &Prepare, const std::string &Rest,
-                         Function Act) {
+  launch::ProcessEnd whileItRuns(const std::string &Prepare,
+                                 const std::string &Rest, Function Act) {
     std::string Ready = scratch("ready");
     cantFail(
         start({"sh", "-c", Prepare + "; echo ready >" + Ready + "; " + Rest}));
@@ -107,7 +108,7 @@ protected:
       waitFor(Ready);
       Act();
     });
-    ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
+    launch::ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
     Actor.join();
     return End;
   }
@@ -126,14 +127,14 @@ protected:
     return Path;
   }
 
-  Ring TheRing;
-  RecorderLog Log;
-  std::unique_ptr<Supervisor> S;
+  launch::SharedRing TheRing;
+  launch::RecorderLog Log;
+  std::unique_ptr<launch::Supervisor> S;
   Client C;
 };
 
 TEST_F(SupervisorTest, ReportsExitStatus) {
-  ProcessEnd End = shell("exit 37");
+  launch::ProcessEnd End = shell("exit 37");
   EXPECT_FALSE(End.BySignal);
   EXPECT_EQ(End.Code, 37);
   EXPECT_GT(End.PeakKb, 0u);
@@ -142,7 +143,7 @@ TEST_F(SupervisorTest, ReportsExitStatus) {
 }
 
 TEST_F(SupervisorTest, ReportsSignal) {
-  ProcessEnd End = shell("kill -USR1 $$");
+  launch::ProcessEnd End = shell("kill -USR1 $$");
   EXPECT_TRUE(End.BySignal);
   EXPECT_EQ(End.Code, SIGUSR1);
 }
@@ -185,15 +186,15 @@ TEST_F(SupervisorTest, EnvironmentIsUnchanged) {
 }
 
 TEST_F(SupervisorTest, MissingRecorderIsOurFailure) {
-  RecorderCommand Command;
+  launch::RecorderCommand Command;
   Command.Tool = "/nonexistent/recorder";
   Command.RingDescriptor = TheRing.descriptor();
   Command.LogDescriptor = Log.descriptor();
   Command.Program = {"true"};
   Error E = S->start(Command);
   ASSERT_TRUE(bool(E));
-  handleAllErrors(std::move(E), [](const LaunchError &L) {
-    EXPECT_EQ(L.status(), StatusOurFailure);
+  handleAllErrors(std::move(E), [](const launch::LaunchError &L) {
+    EXPECT_EQ(L.status(), launch::StatusOurFailure);
     EXPECT_EQ(L.message(),
               "cannot execute the recorder "
               "'/nonexistent/recorder': No such file or directory");
@@ -202,7 +203,7 @@ TEST_F(SupervisorTest, MissingRecorderIsOurFailure) {
 
 TEST_F(SupervisorTest, RecorderThatFailsLeavesItsMessageAndAnUnusedRing) {
   setenv("FAKE_RECORDER_FAILS", "126", 1);
-  ProcessEnd End = run({"true"});
+  launch::ProcessEnd End = run({"true"});
   unsetenv("FAKE_RECORDER_FAILS");
   EXPECT_EQ(End.Code, 126);
   EXPECT_FALSE(TheRing.used());
@@ -210,15 +211,15 @@ TEST_F(SupervisorTest, RecorderThatFailsLeavesItsMessageAndAnUnusedRing) {
 }
 
 TEST_F(SupervisorTest, PassesTerminationOn) {
-  ProcessEnd End = whileItRuns("trap 'exit 5' TERM", Forever,
-                               [] { kill(getpid(), SIGTERM); });
+  launch::ProcessEnd End = whileItRuns("trap 'exit 5' TERM", Forever,
+                                       [] { kill(getpid(), SIGTERM); });
   EXPECT_FALSE(End.BySignal);
   EXPECT_EQ(End.Code, 5);
 }
 
 TEST_F(SupervisorTest, SecondInterruptEndsTheRecording) {
   // Survives interrupts, so only we can end it.
-  ProcessEnd End = whileItRuns("trap '' INT", Forever, [&] {
+  launch::ProcessEnd End = whileItRuns("trap '' INT", Forever, [&] {
     interruptTwice();
     if (!waitUntil([&] { return C.Ends != 0; }))
       kill(S->process(), SIGKILL);
@@ -232,14 +233,14 @@ TEST_F(SupervisorTest, SecondInterruptEndsTheRecording) {
 }
 
 TEST_F(SupervisorTest, KillsAProgramWhoseRecorderDoesNotAnswer) {
-  ProcessEnd End =
+  launch::ProcessEnd End =
       whileItRuns("trap '' INT", Forever, [&] { interruptTwice(); });
   EXPECT_TRUE(End.Interrupted);
   EXPECT_FALSE(C.Ended);
 }
 
 TEST_F(SupervisorTest, OneInterruptIsTheProgramsBusiness) {
-  ProcessEnd End =
+  launch::ProcessEnd End =
       whileItRuns("trap 'exit 6' INT", Forever, [] { kill(getpid(), SIGINT); });
   EXPECT_EQ(End.Code, 6);
   EXPECT_FALSE(End.Interrupted);
@@ -247,7 +248,7 @@ TEST_F(SupervisorTest, OneInterruptIsTheProgramsBusiness) {
 }
 
 TEST_F(SupervisorTest, AStoppedProgramDoesNotStopUs) {
-  ProcessEnd End = whileItRuns(":", "sleep 0.2; exit 4", [&] {
+  launch::ProcessEnd End = whileItRuns(":", "sleep 0.2; exit 4", [&] {
     kill(S->process(), SIGSTOP);
     usleep(100000);
     kill(S->process(), SIGCONT);
@@ -256,7 +257,7 @@ TEST_F(SupervisorTest, AStoppedProgramDoesNotStopUs) {
 }
 
 TEST_F(SupervisorTest, ContinuesAStoppedProgramWhenContinuedItself) {
-  ProcessEnd End = whileItRuns(":", "sleep 0.2; exit 4", [&] {
+  launch::ProcessEnd End = whileItRuns(":", "sleep 0.2; exit 4", [&] {
     kill(S->process(), SIGSTOP);
     usleep(50000);
     kill(getpid(), SIGCONT);
@@ -286,10 +287,12 @@ TEST(SupervisorStartTest, WorksWithIgnoredChildSignal) {
   Ignore.sa_handler = SIG_IGN;
   sigaction(SIGCHLD, &Ignore, &Old);
   {
-    Ring R = cantFail(Ring::create(MinBlockInstructions, 2));
-    RecorderLog Log = cantFail(RecorderLog::create());
-    std::unique_ptr<Supervisor> S = cantFail(Supervisor::create());
-    RecorderCommand Command;
+    launch::SharedRing R =
+        cantFail(launch::SharedRing::create(launch::MinBlockInstructions, 2));
+    launch::RecorderLog Log = cantFail(launch::RecorderLog::create());
+    std::unique_ptr<launch::Supervisor> S =
+        cantFail(launch::Supervisor::create());
+    launch::RecorderCommand Command;
     Command.Tool = FAKE_RECORDER;
     Command.Launcher = "/launcher";
     Command.RingDescriptor = R.descriptor();
@@ -311,10 +314,12 @@ pid_t supervise(const std::string &Script) {
   pid_t Child = fork();
   if (Child != 0)
     return Child;
-  Ring R = cantFail(Ring::create(MinBlockInstructions, 2));
-  RecorderLog Log = cantFail(RecorderLog::create());
-  std::unique_ptr<Supervisor> S = cantFail(Supervisor::create());
-  RecorderCommand Command;
+  launch::SharedRing R =
+      cantFail(launch::SharedRing::create(launch::MinBlockInstructions, 2));
+  launch::RecorderLog Log = cantFail(launch::RecorderLog::create());
+  std::unique_ptr<launch::Supervisor> S =
+      cantFail(launch::Supervisor::create());
+  launch::RecorderCommand Command;
   Command.Tool = FAKE_RECORDER;
   Command.Launcher = "/launcher";
   Command.RingDescriptor = R.descriptor();
@@ -322,7 +327,7 @@ pid_t supervise(const std::string &Script) {
   Command.Program = {"sh", "-c", Script};
   cantFail(S->start(Command));
   Client C;
-  endAs(S->wait(C, std::chrono::milliseconds(0)));
+  launch::endAs(S->wait(C, std::chrono::milliseconds(0)));
 }
 
 void waitForFile(const std::string &Path) {
@@ -380,7 +385,7 @@ template <typename Function> int statusOf(Function Body) {
 }
 
 TEST(EndAsTest, SameStatus) {
-  int Status = statusOf([] { endAs({false, 42, 0, false}); });
+  int Status = statusOf([] { launch::endAs({false, 42, 0, false}); });
   ASSERT_TRUE(WIFEXITED(Status));
   EXPECT_EQ(WEXITSTATUS(Status), 42);
 }
@@ -389,7 +394,7 @@ TEST(EndAsTest, SameSignalWithoutCore) {
   for (int Signal : {SIGSEGV, SIGABRT, SIGTERM, SIGKILL, SIGPIPE}) {
     int Status = statusOf([&] {
       signal(Signal, SIG_IGN);
-      endAs({true, Signal, 0, false});
+      launch::endAs({true, Signal, 0, false});
     });
     ASSERT_TRUE(WIFSIGNALED(Status)) << Signal;
     EXPECT_EQ(WTERMSIG(Status), Signal);
@@ -398,7 +403,7 @@ TEST(EndAsTest, SameSignalWithoutCore) {
 }
 
 TEST(EndAsTest, InterruptedEndsByInterrupt) {
-  int Status = statusOf([] { endAs({true, SIGKILL, 0, true}); });
+  int Status = statusOf([] { launch::endAs({true, SIGKILL, 0, true}); });
   ASSERT_TRUE(WIFSIGNALED(Status));
   EXPECT_EQ(WTERMSIG(Status), SIGINT);
 }
@@ -407,7 +412,7 @@ TEST(ReserveStandardStreamsTest, FillsTheGapsWithoutPassingThemOn) {
   int Status = statusOf([] {
     close(0);
     close(2);
-    reserveStandardStreams();
+    launch::reserveStandardStreams();
     int Next = open("/dev/null", O_RDONLY);
     bool Good = Next > 2 && (fcntl(0, F_GETFD) & FD_CLOEXEC) &&
                 (fcntl(2, F_GETFD) & FD_CLOEXEC) &&

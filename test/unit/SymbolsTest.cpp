@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Symbols against the dynamic linker and the compiler: the library is loaded
-// into the test, so dlsym knows where things are, and __LINE__ which lines they
-// come from.
+// Compares symbols with what the dynamic linker and the compiler say: the
+// library is loaded into the test, so dlsym knows the addresses and __LINE__
+// the lines.
 
-#include "query/Symbols.h"
-#include "query/SymbolNames.h"
+#include "query/symbols/Symbols.h"
+#include "query/symbols/SymbolNames.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/BuildID.h"
@@ -44,7 +44,7 @@ public:
       return;
     }
     link_map *Map = nullptr;
-    dlinfo(Handle, RTLD_DI_LINKMAP, &Map);
+    dlinfo(Handle, RTLD_DI_LINKMAP, static_cast<void *>(&Map));
     Load.Info = {Path, Map->l_addr, 1 << 20, buildIdOf(Path)};
     Load.Bias = Map->l_addr;
     Load.Loaded = 100;
@@ -68,7 +68,7 @@ public:
   }
 
   std::string Path;
-  ModuleLoad Load;
+  state::ModuleLoad Load;
 
 private:
   void *Handle = nullptr;
@@ -76,7 +76,7 @@ private:
 
 constexpr const char *Area = "_ZN6shapes6Circle4areaEi";
 
-void expectNoWarnings(const Symbols &S) {
+void expectNoWarnings(const symbols::Symbols &S) {
   for (const std::string &W : S.warnings())
     ADD_FAILURE() << W;
 }
@@ -86,9 +86,9 @@ class SymbolsTest : public testing::TestWithParam<const char *> {};
 
 TEST_P(SymbolsTest, CodeHasFunctionFileAndLine) {
   Loaded L(GetParam());
-  Symbols S({L.Load}, {{}});
+  symbols::Symbols S({L.Load}, {{}});
   uint64_t Entry = L.address(Area);
-  std::optional<CodeSymbol> Found = S.find(Entry, 100);
+  std::optional<symbols::CodeSymbol> Found = S.find(Entry, 100);
   ASSERT_TRUE(Found);
   ASSERT_EQ(Found->Frames.size(), 1u);
   EXPECT_EQ(Found->Frames[0].Function, "shapes::Circle::area(int)");
@@ -97,7 +97,7 @@ TEST_P(SymbolsTest, CodeHasFunctionFileAndLine) {
   EXPECT_TRUE(sys::path::is_absolute(Found->Frames[0].File));
   EXPECT_EQ(Found->Frames[0].Line, L.line("area_line"));
   EXPECT_EQ(Found->FunctionAddress, Entry);
-  std::optional<CodeSymbol> Later = S.find(Entry + 2, 100);
+  std::optional<symbols::CodeSymbol> Later = S.find(Entry + 2, 100);
   ASSERT_TRUE(Later);
   EXPECT_EQ(Later->FunctionAddress, Entry);
   expectNoWarnings(S);
@@ -105,7 +105,7 @@ TEST_P(SymbolsTest, CodeHasFunctionFileAndLine) {
 
 TEST_P(SymbolsTest, ModulesComeAndGo) {
   Loaded L(GetParam());
-  Symbols S({L.Load}, {{}});
+  symbols::Symbols S({L.Load}, {{}});
   uint64_t Entry = L.address(Area);
   EXPECT_FALSE(S.find(Entry, 99));
   EXPECT_TRUE(S.find(Entry, 199));
@@ -115,8 +115,9 @@ TEST_P(SymbolsTest, ModulesComeAndGo) {
 
 TEST_P(SymbolsTest, InlinedCallsAreFrames) {
   Loaded L(GetParam());
-  Symbols S({L.Load}, {{}});
-  std::optional<CodeSymbol> Found = S.find(L.address("inlined_here"), 100);
+  symbols::Symbols S({L.Load}, {{}});
+  std::optional<symbols::CodeSymbol> Found =
+      S.find(L.address("inlined_here"), 100);
   ASSERT_TRUE(Found);
   ASSERT_EQ(Found->Frames.size(), 2u);
   EXPECT_EQ(Found->Frames[0].Function, "inlined");
@@ -128,25 +129,27 @@ TEST_P(SymbolsTest, InlinedCallsAreFrames) {
 
 TEST_P(SymbolsTest, LinesHaveAddresses) {
   Loaded L(GetParam());
-  Symbols S({L.Load}, {{}});
-  std::vector<LineAt> Found = S.lines("symbols.cpp", L.line("area_line"));
+  symbols::Symbols S({L.Load}, {{}});
+  std::vector<symbols::LineAt> Found =
+      S.lines("symbols.cpp", L.line("area_line"));
   ASSERT_FALSE(Found.empty());
-  EXPECT_TRUE(any_of(Found, [&](const LineAt &At) {
+  EXPECT_TRUE(any_of(Found, [&](const symbols::LineAt &At) {
     return At.Code.Address == L.address(Area);
   }));
-  // Back again: every address is of that line.
-  for (const LineAt &At : Found) {
-    std::optional<CodeSymbol> Code = S.find(At.Code.Address, 100);
+  // Each of the addresses must be of that line.
+  for (const symbols::LineAt &At : Found) {
+    std::optional<symbols::CodeSymbol> Code = S.find(At.Code.Address, 100);
     ASSERT_TRUE(Code);
     EXPECT_EQ(Code->Frames[0].Line, L.line("area_line"));
     EXPECT_GT(At.Code.Size, 0u);
   }
   uint64_t Here = L.address("inlined_here");
-  EXPECT_TRUE(any_of(
-      S.lines("unit/Inputs/symbols.cpp", L.line("inlined_line")),
-      [&](const LineAt &At) { return Here - At.Code.Address < At.Code.Size; }));
-  // A line without code stands for the next one with some.
-  std::vector<LineAt> Comment = S.lines("symbols.cpp", 1);
+  EXPECT_TRUE(any_of(S.lines("unit/Inputs/symbols.cpp", L.line("inlined_line")),
+                     [&](const symbols::LineAt &At) {
+                       return Here - At.Code.Address < At.Code.Size;
+                     }));
+  // A line without code stands for the next line with some.
+  std::vector<symbols::LineAt> Comment = S.lines("symbols.cpp", 1);
   ASSERT_FALSE(Comment.empty());
   EXPECT_GT(Comment[0].Code.Line, 1u);
   EXPECT_LE(Comment[0].Code.Line, L.line("area_line"));
@@ -154,9 +157,9 @@ TEST_P(SymbolsTest, LinesHaveAddresses) {
   EXPECT_TRUE(S.lines("ymbols.cpp", 20).empty());
 }
 
-std::vector<uint64_t> addresses(const std::vector<SymbolAt> &Found) {
+std::vector<uint64_t> addresses(const std::vector<symbols::SymbolAt> &Found) {
   std::vector<uint64_t> Result;
-  for (const SymbolAt &S : Found)
+  for (const symbols::SymbolAt &S : Found)
     Result.push_back(S.Address);
   llvm::sort(Result);
   return Result;
@@ -164,7 +167,7 @@ std::vector<uint64_t> addresses(const std::vector<SymbolAt> &Found) {
 
 TEST_P(SymbolsTest, FunctionsByName) {
   Loaded L(GetParam());
-  Symbols S({L.Load}, {{}});
+  symbols::Symbols S({L.Load}, {{}});
   std::vector<uint64_t> AreaOnly = {L.address(Area)};
   for (const char *Name : {Area, "shapes::Circle::area(int)",
                            "shapes::Circle::area", "Circle::area", "area"})
@@ -193,8 +196,8 @@ TEST_P(SymbolsTest, FunctionsByName) {
 
 TEST_P(SymbolsTest, GlobalsHaveSizes) {
   Loaded L(GetParam());
-  Symbols S({L.Load}, {{}});
-  std::vector<SymbolAt> Found = S.globals("counter");
+  symbols::Symbols S({L.Load}, {{}});
+  std::vector<symbols::SymbolAt> Found = S.globals("counter");
   ASSERT_EQ(Found.size(), 1u);
   EXPECT_EQ(Found[0].Address, L.address("counter"));
   EXPECT_EQ(Found[0].Size, sizeof(long));
@@ -203,7 +206,8 @@ TEST_P(SymbolsTest, GlobalsHaveSizes) {
   EXPECT_EQ(Found[0].Address, L.address("_ZN6shapes6totalsE"));
   EXPECT_EQ(Found[0].Size, 4 * sizeof(int));
   EXPECT_EQ(Found[0].Name, "shapes::totals");
-  std::optional<SymbolAt> Inside = S.findGlobal(Found[0].Address + 5, 100);
+  std::optional<symbols::SymbolAt> Inside =
+      S.findGlobal(Found[0].Address + 5, 100);
   ASSERT_TRUE(Inside);
   EXPECT_EQ(Inside->Name, "shapes::totals");
   EXPECT_FALSE(S.findGlobal(Found[0].Address + 5, 200));
@@ -214,12 +218,12 @@ TEST_P(SymbolsTest, GlobalsHaveSizes) {
 
 TEST_P(SymbolsTest, StubsAreNamedAfterTheirTargets) {
   Loaded L(GetParam());
-  Symbols S({L.Load}, {{}});
+  symbols::Symbols S({L.Load}, {{}});
   // `use_everything` calls `outer` through the linkage table.
   auto Stubs = S.functionsMatching("outer@plt");
   ASSERT_TRUE(bool(Stubs));
   ASSERT_EQ(Stubs->size(), 1u);
-  std::optional<CodeSymbol> Stub = S.find((*Stubs)[0].Address, 100);
+  std::optional<symbols::CodeSymbol> Stub = S.find((*Stubs)[0].Address, 100);
   ASSERT_TRUE(Stub);
   EXPECT_EQ(Stub->Frames[0].Function, "outer@plt");
   EXPECT_EQ(S.functions("outer").size(), 1u);
@@ -227,12 +231,13 @@ TEST_P(SymbolsTest, StubsAreNamedAfterTheirTargets) {
 
 TEST_P(SymbolsTest, ManyThreadsAtOnce) {
   Loaded L(GetParam());
-  Symbols S({L.Load}, {{}});
+  symbols::Symbols S({L.Load}, {{}});
   std::atomic<unsigned> Right{0};
   std::vector<std::thread> Threads;
   for (unsigned I = 0; I < 8; ++I)
     Threads.emplace_back([&] {
-      std::optional<CodeSymbol> Found = S.find(L.address("inlined_here"), 100);
+      std::optional<symbols::CodeSymbol> Found =
+          S.find(L.address("inlined_here"), 100);
       if (Found && Found->Frames.size() == 2 && S.functions("area").size() == 1)
         ++Right;
     });
@@ -247,8 +252,9 @@ INSTANTIATE_TEST_SUITE_P(Dwarf, SymbolsTest,
 
 // ---- separate and missing debug info ----
 
-void expectFullSymbols(const Symbols &S, const Loaded &L) {
-  std::optional<CodeSymbol> Found = S.find(L.address("inlined_here"), 100);
+void expectFullSymbols(const symbols::Symbols &S, const Loaded &L) {
+  std::optional<symbols::CodeSymbol> Found =
+      S.find(L.address("inlined_here"), 100);
   ASSERT_TRUE(Found);
   ASSERT_EQ(Found->Frames.size(), 2u);
   EXPECT_EQ(Found->Frames[0].Line, L.line("inlined_line"));
@@ -258,8 +264,8 @@ void expectFullSymbols(const Symbols &S, const Loaded &L) {
 
 TEST(SeparateSymbolsTest, StrippedHasDynamicSymbolsOnly) {
   Loaded L("symbols-stripped.so");
-  Symbols S({L.Load}, {{}});
-  std::optional<CodeSymbol> Found = S.find(L.address(Area) + 1, 100);
+  symbols::Symbols S({L.Load}, {{}});
+  std::optional<symbols::CodeSymbol> Found = S.find(L.address(Area) + 1, 100);
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->Frames[0].Function, "shapes::Circle::area(int)");
   EXPECT_EQ(Found->Frames[0].File, "");
@@ -270,13 +276,19 @@ TEST(SeparateSymbolsTest, StrippedHasDynamicSymbolsOnly) {
   expectNoWarnings(S);
 }
 
-/// A directory that goes away with the test.
+/// Where a debug file is looked for under a directory.
+std::string debugFileOf(StringRef Id) {
+  return (".build-id/" + Id.take_front(2) + "/" + Id.drop_front(2) + ".debug")
+      .str();
+}
+
+/// A directory that is removed after the test.
 class Directory {
 public:
   Directory() {
     EXPECT_FALSE(sys::fs::createUniqueDirectory("symbols-test", Path));
   }
-  ~Directory() { sys::fs::remove_directories(Path); }
+  ~Directory() { (void)sys::fs::remove_directories(Path); }
   void copy(const std::string &From, const Twine &To) {
     std::string Name = (Path + "/" + To).str();
     EXPECT_FALSE(sys::fs::create_directories(sys::path::parent_path(Name)));
@@ -293,9 +305,8 @@ TEST(SeparateSymbolsTest, DebugFileByBuildId) {
   Directory D;
   StringRef Id = L.Load.Info.BuildId;
   ASSERT_GT(Id.size(), 2u);
-  D.copy(input("symbols.debug"),
-         ".build-id/" + Id.take_front(2) + "/" + Id.drop_front(2) + ".debug");
-  Symbols S({L.Load}, {{"/nonexistent", D.str()}});
+  D.copy(input("symbols.debug"), debugFileOf(Id));
+  symbols::Symbols S({L.Load}, {{"/nonexistent", D.str()}});
   expectFullSymbols(S, L);
 }
 
@@ -303,10 +314,9 @@ TEST(SeparateSymbolsTest, DebugFileOfAnotherBuildIsRefused) {
   Loaded L("symbols-stripped.so");
   Directory D;
   StringRef Id = L.Load.Info.BuildId;
-  D.copy(input("symbols-4.so"),
-         ".build-id/" + Id.take_front(2) + "/" + Id.drop_front(2) + ".debug");
-  Symbols S({L.Load}, {{D.str()}});
-  std::optional<CodeSymbol> Found = S.find(L.address(Area), 100);
+  D.copy(input("symbols-4.so"), debugFileOf(Id));
+  symbols::Symbols S({L.Load}, {{D.str()}});
+  std::optional<symbols::CodeSymbol> Found = S.find(L.address(Area), 100);
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->Frames[0].File, "");
   ASSERT_EQ(S.warnings().size(), 1u);
@@ -315,7 +325,7 @@ TEST(SeparateSymbolsTest, DebugFileOfAnotherBuildIsRefused) {
 
 TEST(SeparateSymbolsTest, DebugLink) {
   Loaded L("symbols-linked.so");
-  Symbols S({L.Load}, {{}});
+  symbols::Symbols S({L.Load}, {{}});
   expectFullSymbols(S, L);
 }
 
@@ -326,7 +336,7 @@ TEST(SeparateSymbolsTest, DebugLinkWithWrongChecksumIsRefused) {
   // The name that the link asks for, with other contents.
   D.copy(input("symbols-4.so"), "symbols.debug");
   L.Load.Info.Path = D.str() + "/symbols-linked.so";
-  Symbols S({L.Load}, {{}});
+  symbols::Symbols S({L.Load}, {{}});
   EXPECT_TRUE(S.lines("symbols.cpp", 20).empty());
   ASSERT_EQ(S.warnings().size(), 1u);
   EXPECT_NE(S.warnings()[0].find("checksum"), std::string::npos);
@@ -336,11 +346,11 @@ TEST(SeparateSymbolsTest, OnlyTheDebugFileIsLeft) {
   Loaded L("symbols-stripped.so");
   Directory D;
   StringRef Id = L.Load.Info.BuildId;
-  D.copy(input("symbols.debug"),
-         ".build-id/" + Id.take_front(2) + "/" + Id.drop_front(2) + ".debug");
+  D.copy(input("symbols.debug"), debugFileOf(Id));
   L.Load.Info.Path = "/nonexistent/symbols.so";
-  Symbols S({L.Load}, {{D.str()}});
-  std::optional<CodeSymbol> Found = S.find(L.address("inlined_here"), 100);
+  symbols::Symbols S({L.Load}, {{D.str()}});
+  std::optional<symbols::CodeSymbol> Found =
+      S.find(L.address("inlined_here"), 100);
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->Frames.size(), 2u);
   ASSERT_EQ(S.warnings().size(), 1u);
@@ -350,8 +360,8 @@ TEST(SeparateSymbolsTest, OnlyTheDebugFileIsLeft) {
 TEST(SeparateSymbolsTest, AnotherBuildIsNeverUsed) {
   Loaded L("symbols-5.so");
   L.Load.Info.BuildId = "0123456789012345678901234567890123456789";
-  Symbols S({L.Load}, {{}});
-  std::optional<CodeSymbol> Found = S.find(L.address(Area), 100);
+  symbols::Symbols S({L.Load}, {{}});
+  std::optional<symbols::CodeSymbol> Found = S.find(L.address(Area), 100);
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->Frames.size(), 1u);
   EXPECT_EQ(Found->Frames[0].Function, "");
@@ -365,7 +375,7 @@ TEST(SeparateSymbolsTest, AnotherBuildIsNeverUsed) {
 TEST(SeparateSymbolsTest, WhatIsNoElfFileIsSaid) {
   Loaded L("symbols-5.so");
   L.Load.Info.Path = "/etc/passwd";
-  Symbols S({L.Load}, {{}});
+  symbols::Symbols S({L.Load}, {{}});
   EXPECT_TRUE(S.find(L.address(Area), 100));
   ASSERT_EQ(S.warnings().size(), 1u);
   EXPECT_NE(S.warnings()[0].find("/etc/passwd"), std::string::npos);
@@ -374,16 +384,16 @@ TEST(SeparateSymbolsTest, WhatIsNoElfFileIsSaid) {
 // ---- names ----
 
 TEST(SymbolNamesTest, SourceNames) {
-  EXPECT_EQ(sourceName("main"), "main");
-  EXPECT_EQ(sourceName("transfer.isra.0"), "transfer");
-  EXPECT_EQ(sourceName("_Z3addii.constprop.0"), "add(int, int)");
-  EXPECT_EQ(sourceName("write@plt"), "write@plt");
-  EXPECT_EQ(sourceNameWithoutArguments("_ZN1a1bEi"), "a::b");
+  EXPECT_EQ(symbols::sourceName("main"), "main");
+  EXPECT_EQ(symbols::sourceName("transfer.isra.0"), "transfer");
+  EXPECT_EQ(symbols::sourceName("_Z3addii.constprop.0"), "add(int, int)");
+  EXPECT_EQ(symbols::sourceName("write@plt"), "write@plt");
+  EXPECT_EQ(symbols::sourceNameWithoutArguments("_ZN1a1bEi"), "a::b");
 }
 
 TEST(SymbolNamesTest, Matching) {
   auto Fits = [](StringRef Name, StringRef Linkage, bool Unqualified = false) {
-    return NameMatcher(Name, Unqualified)(Linkage);
+    return symbols::NameMatcher(Name, Unqualified)(Linkage);
   };
   EXPECT_TRUE(Fits("transfer", "transfer.isra.0"));
   EXPECT_FALSE(Fits("transfer", "transfer.cold"));

@@ -3,9 +3,9 @@
 // Moves through a run of which it is known what ran when: whatever breakpoints
 // and watchpoints there are, each stop is where a search by hand finds it.
 
-#include "lldb-plugin/TimeTravel.h"
+#include "lldb-plugin/session/TimeTravel.h"
 #include "CountingTrace.h"
-#include "lldb-plugin/ThreadNames.h"
+#include "lldb-plugin/session/ThreadNames.h"
 #include <random>
 
 using namespace chronicle;
@@ -22,32 +22,34 @@ protected:
 };
 
 TEST_F(TimeTravelTest, EveryExecutionForwardAndBack) {
-  TimeTravel Travel(*T);
+  session::TimeTravel Travel(*T);
   Travel.addBreakpoint(0x1004);
   for (Timestamp Expected = 1; Expected < End; Expected += 3) {
     auto Found = Travel.continueForward(Cancel);
     ASSERT_TRUE(bool(Found)) << toString(Found.takeError());
-    EXPECT_EQ(Found->Kind, StopKind::Breakpoint);
+    EXPECT_EQ(Found->Kind, session::StopKind::Breakpoint);
     ASSERT_EQ(Travel.position().Time, Expected);
     // As a debugger goes on: off the breakpoint, which is taken away meanwhile.
     Travel.removeBreakpoint(0x1004);
     ASSERT_TRUE(bool(Travel.stepForward(1, /*Others=*/true, Cancel)));
     Travel.addBreakpoint(0x1004);
   }
-  EXPECT_EQ(cantFail(Travel.continueForward(Cancel)).Kind, StopKind::End);
+  EXPECT_EQ(cantFail(Travel.continueForward(Cancel)).Kind,
+            session::StopKind::End);
   for (Timestamp Left = End; Left > 1; Left -= 3) {
     EXPECT_EQ(cantFail(Travel.continueBackward(Cancel)).Kind,
-              StopKind::Breakpoint);
+              session::StopKind::Breakpoint);
     ASSERT_EQ(Travel.position().Time, Left - 2);
   }
-  EXPECT_EQ(cantFail(Travel.continueBackward(Cancel)).Kind, StopKind::Begin);
+  EXPECT_EQ(cantFail(Travel.continueBackward(Cancel)).Kind,
+            session::StopKind::Begin);
   EXPECT_EQ(Travel.position().Time, 0u);
 }
 
 TEST_F(TimeTravelTest, AnyMovesAmongAnyStops) {
   std::mt19937 Random(4);
   for (unsigned Round = 0; Round < 40; ++Round) {
-    TimeTravel Travel(*T);
+    session::TimeTravel Travel(*T);
     std::set<uint64_t> Breakpoints;
     std::set<uint64_t> Watchpoints;
     for (unsigned I = Random() % 3; I; --I)
@@ -66,26 +68,27 @@ TEST_F(TimeTravelTest, AnyMovesAmongAnyStops) {
         cantFail(Travel.jump(Random() % (End + 1)));
       const Timestamp Now = Travel.position().Time;
       Timestamp Expected = Now;
-      StopKind Kind;
-      Stop Found;
+      session::StopKind Kind;
+      session::Stop Found;
       if (Random() % 2) {
         for (;; ++Expected) {
-          Kind = StopKind::End;
+          Kind = session::StopKind::End;
           if (Expected > Now && IsWatched(Expected - 1))
-            Kind = StopKind::Watchpoint;
+            Kind = session::StopKind::Watchpoint;
           else if (Expected < End && Breakpoints.count(pcAt(Expected)))
-            Kind = StopKind::Breakpoint;
-          if (Kind != StopKind::End || Expected == End)
+            Kind = session::StopKind::Breakpoint;
+          if (Kind != session::StopKind::End || Expected == End)
             break;
         }
         Found = cantFail(Travel.continueForward(Cancel));
       } else {
-        for (Kind = StopKind::Begin; Expected && Kind == StopKind::Begin;) {
+        for (Kind = session::StopKind::Begin;
+             Expected && Kind == session::StopKind::Begin;) {
           --Expected;
           if (IsWatched(Expected))
-            Kind = StopKind::Watchpoint;
+            Kind = session::StopKind::Watchpoint;
           else if (Breakpoints.count(pcAt(Expected)))
-            Kind = StopKind::Breakpoint;
+            Kind = session::StopKind::Breakpoint;
         }
         Found = cantFail(Travel.continueBackward(Cancel));
       }
@@ -96,38 +99,40 @@ TEST_F(TimeTravelTest, AnyMovesAmongAnyStops) {
 }
 
 TEST_F(TimeTravelTest, GoesNoFurtherThanTold) {
-  TimeTravel Travel(*T);
+  session::TimeTravel Travel(*T);
   Travel.addBreakpoint(0x1008);
   cantFail(Travel.jump(100));
   // The breakpoint at 98 is before the place, the one at 95 after it.
-  EXPECT_EQ(cantFail(Travel.continueBackward(Cancel, Position{97, 1})).Kind,
-            StopKind::Breakpoint);
+  EXPECT_EQ(
+      cantFail(Travel.continueBackward(Cancel, session::Position{97, 1})).Kind,
+      session::StopKind::Breakpoint);
   EXPECT_EQ(Travel.position().Time, 98u);
-  EXPECT_EQ(cantFail(Travel.continueBackward(Cancel, Position{97, 1})).Kind,
-            StopKind::Arrived);
+  EXPECT_EQ(
+      cantFail(Travel.continueBackward(Cancel, session::Position{97, 1})).Kind,
+      session::StopKind::Arrived);
   EXPECT_EQ(Travel.position().Time, 97u);
 }
 
 TEST_F(TimeTravelTest, WhatIsCancelledDoesNotMove) {
-  TimeTravel Travel(*T);
+  session::TimeTravel Travel(*T);
   Travel.addBreakpoint(0x1004);
   cantFail(Travel.jump(100));
   Cancel.Cancelled = true;
   EXPECT_EQ(cantFail(Travel.continueForward(Cancel)).Kind,
-            StopKind::Interrupted);
+            session::StopKind::Interrupted);
   EXPECT_EQ(cantFail(Travel.continueBackward(Cancel)).Kind,
-            StopKind::Interrupted);
+            session::StopKind::Interrupted);
   EXPECT_EQ(Travel.position().Time, 100u);
   Cancel.Cancelled = false;
   EXPECT_EQ(cantFail(Travel.continueBackward(Cancel)).Kind,
-            StopKind::Breakpoint);
+            session::StopKind::Breakpoint);
   EXPECT_EQ(Travel.position().Time, 97u);
 }
 
 TEST_F(TimeTravelTest, ThreadsHaveTheSystemsNames) {
-  EXPECT_EQ(osThread(*T, 1), 4711u);
-  EXPECT_EQ(threadNumber(*T, 4711, 100), 1u);
-  EXPECT_EQ(threadNumber(*T, 4712, 100), 0u);
+  EXPECT_EQ(session::osThread(*T, 1), 4711u);
+  EXPECT_EQ(session::threadNumber(*T, 4711, 100), 1u);
+  EXPECT_EQ(session::threadNumber(*T, 4712, 100), 0u);
 }
 
 } // namespace

@@ -2,13 +2,13 @@
 //
 // Every encoder of the database against the bytes docs/format.md defines.
 
-#include "trace-format/BlockFormat.h"
-#include "trace-format/Codec.h"
-#include "trace-format/Directory.h"
-#include "trace-format/PageChunkFormat.h"
-#include "trace-format/Piece.h"
 #include "trace-format/Stream.h"
-#include "trace-format/ThreadBlocks.h"
+#include "trace-format/file/Codec.h"
+#include "trace-format/file/Directory.h"
+#include "trace-format/file/Piece.h"
+#include "trace-format/pieces/BlockFormat.h"
+#include "trace-format/pieces/PageChunkFormat.h"
+#include "trace-format/pieces/ThreadBlocks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/raw_ostream.h"
@@ -94,8 +94,9 @@ TEST(Codec, RoundTrip) {
   std::mt19937 Random(2);
   for (uint8_t &B : Raw)
     B = Random() % 16 ? 5 : uint8_t(Random());
-  for (Codec C : {Codec::Zlib, Codec::Zstd, Codec::Lz4}) {
-    Compressor P(C, 1);
+  for (file::Codec C :
+       {file::Codec::Zlib, file::Codec::Zstd, file::Codec::Lz4}) {
+    file::Compressor P(C, 1);
     SmallVector<uint8_t, 0> Out;
     ASSERT_EQ(P.compress(Raw, Out), C);
     EXPECT_LT(Out.size(), Raw.size() / 2);
@@ -106,12 +107,12 @@ TEST(Codec, RoundTrip) {
     EXPECT_TRUE(errorToBool(decompress(C, Out, Back.data(), Back.size() - 1)));
     EXPECT_TRUE(errorToBool(decompress(
         C, ArrayRef(Out).drop_back(Out.size() / 2), Back.data(), Back.size())));
-    EXPECT_EQ(codecByName(codecName(C)), C);
+    EXPECT_EQ(file::codecByName(codecName(C)), C);
   }
-  Compressor None(Codec::None, 0);
+  file::Compressor None(file::Codec::None, 0);
   SmallVector<uint8_t, 0> Out;
-  EXPECT_EQ(None.compress(Raw, Out), Codec::None);
-  EXPECT_FALSE(codecByName("lzma").has_value());
+  EXPECT_EQ(None.compress(Raw, Out), file::Codec::None);
+  EXPECT_FALSE(file::codecByName("lzma").has_value());
 }
 
 TEST(Codec, WhatDoesNotShrinkIsStored) {
@@ -119,16 +120,16 @@ TEST(Codec, WhatDoesNotShrinkIsStored) {
   std::mt19937 Random(3);
   for (uint8_t &B : Noise)
     B = uint8_t(Random());
-  Compressor P(Codec::Zstd, 3);
+  file::Compressor P(file::Codec::Zstd, 3);
   SmallVector<uint8_t, 0> Out;
-  EXPECT_EQ(P.compress(Noise, Out), Codec::None);
+  EXPECT_EQ(P.compress(Noise, Out), file::Codec::None);
 }
 
 TEST(Piece, HeaderBytes) {
   ByteVector Payload{1, 2, 3};
   uint8_t H[PieceHeaderSize];
-  encodePieceHeader(H, PieceType::Block, Codec::Zstd, 0x11223344,
-                    0x8877665544332211, Payload);
+  file::encodePieceHeader(H, PieceType::Block, file::Codec::Zstd, 0x11223344,
+                          0x8877665544332211, Payload);
   ByteVector Expected{'C',  'H',  'P',  'C',  3,    2,    0,    0,
                       0x44, 0x33, 0x22, 0x11, 3,    0,    0,    0,
                       0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
@@ -141,51 +142,51 @@ TEST(Piece, HeaderBytes) {
 
 TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
-  encodeFileHeader(H);
+  file::encodeFileHeader(H);
   ByteVector Expected{
       'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 11, 0, 0, 0, CH_STREAM_VERSION,
       0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
-  EXPECT_FALSE(errorToBool(checkFileHeader(H, "x")));
+  EXPECT_FALSE(errorToBool(file::checkFileHeader(H, "x")));
 
   ByteVector File(128);
-  encodeFooter(File.data() + 96, 64, 128);
+  file::encodeFooter(File.data() + 96, 64, 128);
   EXPECT_EQ(std::memcmp(File.data() + 96,
                         "CHRONEND\x40\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0", 24),
             0);
-  EXPECT_EQ(decodeFooter(File), std::optional<uint64_t>(64));
+  EXPECT_EQ(file::decodeFooter(File), std::optional<uint64_t>(64));
   for (size_t I = 96; I < 128; ++I) {
     ByteVector Broken = File;
     Broken[I] ^= 1;
-    EXPECT_FALSE(decodeFooter(Broken).has_value()) << I;
+    EXPECT_FALSE(file::decodeFooter(Broken).has_value()) << I;
   }
 }
 
 TEST(Piece, OtherVersionsAreNamed) {
   uint8_t H[FileHeaderSize];
-  encodeFileHeader(H);
+  file::encodeFileHeader(H);
   H[8] = FormatVersion + 1;
-  EXPECT_EQ(toString(checkFileHeader(H, "a.db")),
+  EXPECT_EQ(toString(file::checkFileHeader(H, "a.db")),
             "'a.db' was written in trace format " +
                 std::to_string(FormatVersion + 1) +
                 "; this Chronicle reads format " +
                 std::to_string(FormatVersion) +
                 ": open it with the Chronicle that recorded it, or record "
                 "again");
-  encodeFileHeader(H);
+  file::encodeFileHeader(H);
   H[12] = 200;
-  EXPECT_NE(toString(checkFileHeader(H, "a.db")).find("version 200"),
+  EXPECT_NE(toString(file::checkFileHeader(H, "a.db")).find("version 200"),
             std::string::npos);
-  EXPECT_EQ(toString(checkFileHeader({}, "a.db")),
+  EXPECT_EQ(toString(file::checkFileHeader({}, "a.db")),
             "'a.db' is empty: it is not a Chronicle trace");
   ByteVector Text(100, 'x');
-  EXPECT_EQ(toString(checkFileHeader(Text, "a.db")),
+  EXPECT_EQ(toString(file::checkFileHeader(Text, "a.db")),
             "'a.db' is not a Chronicle trace");
 }
 
 TEST(Sequence, Bytes) {
-  SequenceCoder C;
+  pieces::SequenceCoder C;
   C.setExitCount(10);
   C.beginBlock();
   // The first follows nothing: predicted 0. 5 -> 6 is new, so it becomes the
@@ -225,11 +226,11 @@ TEST(Sequence, RoundTrip) {
   std::mt19937 Random(4);
   for (unsigned Round = 0; Round < 50; ++Round) {
     uint32_t Exits = 1 + Random() % 50;
-    SequenceCoder C;
+    pieces::SequenceCoder C;
     C.setExitCount(Exits);
     std::vector<std::vector<uint32_t>> Blocks(10);
     std::vector<ByteVector> Coded;
-    std::vector<uint32_t> First(Exits, NoSymbol);
+    std::vector<uint32_t> First(Exits, pieces::NoSymbol);
     for (auto &Block : Blocks) {
       C.beginBlock();
       uint32_t Symbol = Random() % Exits;
@@ -240,12 +241,12 @@ TEST(Sequence, RoundTrip) {
       }
       Coded.push_back(bytes(C.endBlock()));
       for (auto [Exit, Next] : C.takeNewSuccessors()) {
-        EXPECT_EQ(First[Exit], NoSymbol);
+        EXPECT_EQ(First[Exit], pieces::NoSymbol);
         First[Exit] = Next;
       }
     }
     // Blocks decode in any order, once all definitions are known.
-    SequenceScratch Scratch;
+    pieces::SequenceScratch Scratch;
     for (unsigned N : {9, 0, 5, 1, 8, 3, 3}) {
       std::vector<uint32_t> Symbols;
       ASSERT_FALSE(errorToBool(
@@ -258,8 +259,8 @@ TEST(Sequence, RoundTrip) {
 }
 
 TEST(Sequence, DamageIsAnError) {
-  SequenceScratch Scratch;
-  std::vector<uint32_t> First(4, NoSymbol), Symbols;
+  pieces::SequenceScratch Scratch;
+  std::vector<uint32_t> First(4, pieces::NoSymbol), Symbols;
   for (const ByteVector &Bad :
        {ByteVector{0, 5}, ByteVector{0, 0}, ByteVector{1}, ByteVector{200, 1},
         ByteVector{0x80},
@@ -270,14 +271,14 @@ TEST(Sequence, DamageIsAnError) {
 }
 
 TEST(Block, Bytes) {
-  EventsWriter Events;
+  pieces::EventsWriter Events;
   ByteVector Payload{9, 8, 7}, More{6};
   Events.add(0, CH_EV_RESUME, Payload);
   Events.add(200, CH_EV_OUTPUT, Payload, More);
   EXPECT_EQ(bytes(Events.Bytes.data()),
             (ByteVector{0, 4, 3, 9, 8, 7, 0xc8, 1, 17, 4, 9, 8, 7, 6}));
   EXPECT_EQ(Events.Kinds, (1u << CH_EV_RESUME) | (1u << CH_EV_OUTPUT));
-  BlockHead Head;
+  pieces::BlockHead Head;
   Head.First = 1000;
   Head.Instructions = 500;
   Head.Executions = 201;
@@ -287,7 +288,7 @@ TEST(Block, Bytes) {
   Head.OpaqueBytes = 2;
   ByteVector Sequence{0, 6, 4, 8}, Opaque{1, 2};
   ByteWriter Out;
-  encodeBlock(Out, Head, Events.Bytes.data(), Sequence, Opaque);
+  pieces::encodeBlock(Out, Head, Events.Bytes.data(), Sequence, Opaque);
   ByteVector Expected{1, 10, 0xe8, 7, 0xf4, 3, 0xc9, 1, 2, 3, 4, 2, 2, 14};
   llvm::append_range(Expected, Events.Bytes.data());
   llvm::append_range(Expected, ByteVector{3, 4, 0, 6, 4, 8, 4, 2, 1, 2});
@@ -297,11 +298,11 @@ TEST(Block, Bytes) {
   Out.u8(99);
   Out.v(1);
   Out.u8(0);
-  auto S = splitBlock(Out.data());
+  auto S = pieces::splitBlock(Out.data());
   ASSERT_TRUE(bool(S));
   EXPECT_EQ(S->Head.Instructions, 500u);
   EXPECT_EQ(bytes(S->Opaque), Opaque);
-  auto Decoded = decodeEvents(S->Events, S->Head);
+  auto Decoded = pieces::decodeEvents(S->Events, S->Head);
   ASSERT_TRUE(bool(Decoded));
   ASSERT_EQ(Decoded->size(), 2u);
   EXPECT_EQ((*Decoded)[1].Execution, 200u);
@@ -310,21 +311,21 @@ TEST(Block, Bytes) {
 }
 
 TEST(Block, DamageIsAnError) {
-  BlockHead Head;
+  pieces::BlockHead Head;
   Head.Executions = 5;
   Head.Events = 1;
-  EventsWriter Events;
+  pieces::EventsWriter Events;
   Events.add(5, CH_EV_RESUME, {});
   ByteWriter Out;
-  encodeBlock(Out, Head, Events.Bytes.data(), {}, {});
+  pieces::encodeBlock(Out, Head, Events.Bytes.data(), {}, {});
   ByteVector Good = bytes(Out.data());
   auto Sound = [](ArrayRef<uint8_t> B) {
-    auto S = splitBlock(B);
+    auto S = pieces::splitBlock(B);
     if (!S) {
       consumeError(S.takeError());
       return false;
     }
-    auto E = decodeEvents(S->Events, S->Head);
+    auto E = pieces::decodeEvents(S->Events, S->Head);
     if (!E)
       consumeError(E.takeError());
     return bool(E);
@@ -344,7 +345,7 @@ TEST(PageChunk, Bytes) {
   // Of the first granule all bytes change, of the second bytes 0 and 7, of the
   // last none.
   uint8_t Masks[GranulesPerPage] = {0xff, 0x81};
-  PageChunkWriter C(0x300, 7);
+  pieces::PageChunkWriter C(0x300, 7);
   C.addGranules(7, {Page, Two, Masks});
   C.addZero(9);
   Masks[GranulesPerPage - 1] = 0x80;
@@ -370,7 +371,7 @@ TEST(PageChunk, Bytes) {
   EXPECT_EQ(bytes(Out.data()), Expected);
   EXPECT_EQ(C.last(), 11u);
 
-  auto D = decodePageChunk(0x300, Out.data());
+  auto D = pieces::decodePageChunk(0x300, Out.data());
   ASSERT_TRUE(bool(D));
   EXPECT_EQ(D->Frame, 0x300u);
   ASSERT_EQ(D->Deltas.size(), 5u);
@@ -378,26 +379,26 @@ TEST(PageChunk, Bytes) {
   EXPECT_EQ(D->Deltas[2].Block, 9u);
   uint8_t Built[PageSize];
   std::memset(Built, 0x55, PageSize);
-  applyDelta(D->Deltas[0], Built);
+  pieces::applyDelta(D->Deltas[0], Built);
   EXPECT_EQ(std::memcmp(Built, Page, 9), 0);
   EXPECT_EQ(Built[9], 0x55);
   EXPECT_EQ(Built[15], 16);
   EXPECT_EQ(Built[16], 0x55);
-  applyDelta(D->Deltas[1], Built);
+  pieces::applyDelta(D->Deltas[1], Built);
   EXPECT_EQ(Built[0], 0);
-  applyDelta(D->Deltas[2], Built);
+  pieces::applyDelta(D->Deltas[2], Built);
   EXPECT_EQ(Built[4095], 0xee);
-  applyDelta(D->Deltas[3], Built);
+  pieces::applyDelta(D->Deltas[3], Built);
   EXPECT_EQ(Built[4095], 0xee);
   EXPECT_EQ(Built[0], 0);
-  applyDelta(D->Deltas[4], Built);
+  pieces::applyDelta(D->Deltas[4], Built);
   EXPECT_EQ(Built[0], 1);
 }
 
 TEST(PageChunk, ReadPageIsWhatTheDeltasGive) {
   std::mt19937 Random(5);
   for (unsigned Round = 0; Round < 200; ++Round) {
-    PageChunkWriter C(3, 10);
+    pieces::PageChunkWriter C(3, 10);
     uint8_t Page[PageSize];
     for (uint8_t &B : Page)
       B = uint8_t(Random());
@@ -416,7 +417,7 @@ TEST(PageChunk, ReadPageIsWhatTheDeltasGive) {
           if (Masks[G] >> B & 1)
             Page[G * GranuleSize + B] = uint8_t(Random());
       }
-      const PageChunkWriter::Written Written = {Page, Granules, Masks};
+      const pieces::PageChunkWriter::Written Written = {Page, Granules, Masks};
       if (N == 10 && Round % 3)
         C.setBase(Written);
       if (N > 10 && Random() % 8 == 0)
@@ -430,7 +431,7 @@ TEST(PageChunk, ReadPageIsWhatTheDeltasGive) {
     }
     ByteWriter Out;
     C.encode(Out);
-    Expected<PageChunk> D = decodePageChunk(3, Out.data());
+    Expected<PageChunk> D = pieces::decodePageChunk(3, Out.data());
     ASSERT_TRUE(bool(D));
     auto NextTold = Told.begin();
     for (const PageDelta &Delta : D->Deltas) {
@@ -449,14 +450,15 @@ TEST(PageChunk, ReadPageIsWhatTheDeltasGive) {
     auto Next = D->Deltas.begin();
     for (BlockNumber N = 10; N < 35; ++N) {
       for (; Next != D->Deltas.end() && Next->Block < N; ++Next)
-        applyDelta(*Next, Slow);
+        pieces::applyDelta(*Next, Slow);
       std::memset(Fast, 0x77, PageSize);
-      ASSERT_FALSE(errorToBool(readPage(Out.data(), N, Fast)));
+      ASSERT_FALSE(errorToBool(pieces::readPage(Out.data(), N, Fast)));
       ASSERT_EQ(std::memcmp(Slow, Fast, PageSize), 0) << N;
     }
     // Cut anywhere, it is an error.
     for (size_t Size = 0; Size < Out.size(); Size += 1 + Random() % 50)
-      ASSERT_TRUE(errorToBool(readPage(Out.data().take_front(Size), 35, Fast)));
+      ASSERT_TRUE(
+          errorToBool(pieces::readPage(Out.data().take_front(Size), 35, Fast)));
   }
 }
 
@@ -464,14 +466,14 @@ TEST(PageChunk, BaseLeavesOutWhatTheFirstDeltaGives) {
   uint8_t Page[PageSize];
   std::memset(Page, 0x11, PageSize);
   uint64_t Some[GranuleWords] = {2, 0, 0, 0, 0, 0, 0, 0};
-  PageChunkWriter C(1, 0);
+  pieces::PageChunkWriter C(1, 0);
   // Bytes 0 and 1 of the granule change.
   uint8_t Masks[GranulesPerPage] = {0, 3};
   C.setBase({Page, Some, Masks});
   C.addGranules(0, {Page, Some, Masks});
   ByteWriter Out;
   C.encode(Out);
-  auto D = decodePageChunk(1, Out.data());
+  auto D = pieces::decodePageChunk(1, Out.data());
   ASSERT_TRUE(bool(D));
   ASSERT_EQ(D->Image.size(), PageSize);
   EXPECT_EQ(D->Image[7], 0x11);
@@ -479,20 +481,21 @@ TEST(PageChunk, BaseLeavesOutWhatTheFirstDeltaGives) {
   EXPECT_EQ(D->Image[9], 0);
   EXPECT_EQ(D->Image[10], 0x11);
   ByteVector Built = bytes(D->Image);
-  applyDelta(D->Deltas[0], Built.data());
+  pieces::applyDelta(D->Deltas[0], Built.data());
   EXPECT_EQ(Built, ByteVector(PageSize, 0x11));
   // Cut anywhere, it is an error.
   for (size_t Size = 0; Size < Out.size(); ++Size) {
     ArrayRef<uint8_t> Cut = Out.data().take_front(Size);
-    EXPECT_TRUE(errorToBool(decodePageChunk(1, Cut).takeError())) << Size;
+    EXPECT_TRUE(errorToBool(pieces::decodePageChunk(1, Cut).takeError()))
+        << Size;
     uint8_t Read[PageSize];
-    EXPECT_TRUE(errorToBool(readPage(Cut, 1, Read))) << Size;
+    EXPECT_TRUE(errorToBool(pieces::readPage(Cut, 1, Read))) << Size;
   }
 }
 
 TEST(ThreadBlocks, LikeAList) {
   std::mt19937 Random(5);
-  ThreadBlocksWriter W;
+  pieces::ThreadBlocksWriter W;
   std::vector<std::vector<BlockNumber>> Expected(6);
   constexpr BlockNumber Blocks = 400, End = 350;
   for (BlockNumber N = 0; N < Blocks; ++N) {
@@ -505,10 +508,10 @@ TEST(ThreadBlocks, LikeAList) {
       }
     W.add(N, Threads);
   }
-  const std::vector<ThreadStretch> Table = W.table(End);
+  const std::vector<pieces::ThreadStretch> Table = W.table(End);
   for (uint32_t Thread = 0; Thread < Expected.size(); ++Thread) {
     const std::vector<BlockNumber> &List = Expected[Thread];
-    const ThreadBlocks Of(Table, Thread);
+    const pieces::ThreadBlocks Of(Table, Thread);
     ASSERT_EQ(Of.size(), List.size());
     for (size_t I = 0; I < List.size(); ++I)
       EXPECT_EQ(Of[I], List[I]);
@@ -521,17 +524,17 @@ TEST(ThreadBlocks, LikeAList) {
 }
 
 TEST(Directory, Bytes) {
-  Directory W;
+  file::Directory W;
   W.Pieces = {{PieceType::Run, 64, 0}, {PieceType::End, 300, 0}};
   W.Instructions = 400;
   W.Blocks = 2;
   W.Executions = 50;
   ByteWriter Out;
-  encodeDirectory(Out, W);
+  file::encodeDirectory(Out, W);
   ByteVector Expected{3, 8, 2,    1, 64, 0, 7, 0xec, 1, 0, // pieces
                       4, 4, 0x90, 3, 2,  50};              // totals
   EXPECT_EQ(bytes(Out.data()), Expected);
-  auto D = decodeDirectory(Out.data());
+  auto D = file::decodeDirectory(Out.data());
   ASSERT_TRUE(bool(D));
   EXPECT_EQ(D->Blocks, 2u);
   ASSERT_EQ(D->Pieces.size(), 2u);
@@ -539,7 +542,7 @@ TEST(Directory, Bytes) {
   EXPECT_EQ(D->Instructions, 400u);
   EXPECT_EQ(D->Executions, 50u);
   for (size_t Size = 0; Size < Out.size(); ++Size)
-    EXPECT_TRUE(
-        errorToBool(decodeDirectory(Out.data().take_front(Size)).takeError()))
+    EXPECT_TRUE(errorToBool(
+        file::decodeDirectory(Out.data().take_front(Size)).takeError()))
         << Size;
 }

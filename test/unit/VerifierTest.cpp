@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Traces that are right, and traces that are wrong in one place each: the
-// verifier must tell them apart and name the place.
+// The verifier must accept correct traces, and name the place in traces that
+// are wrong in one place each.
 
 #include "query/Verifier.h"
 #include "CountingRun.h"
@@ -15,27 +15,28 @@ namespace {
 
 class VerifierTest : public CountingRunTest {
 protected:
-  VerifyReport verify(const CountingRun &Run, unsigned Threads = 2) {
+  query::VerifyReport verify(const CountingRun &Run, unsigned Threads = 2) {
     record(Run);
     if (HasFatalFailure())
-      return VerifyReport();
-    auto Trace = TraceReader::open(Path);
+      return query::VerifyReport();
+    auto Trace = file::TraceReader::open(Path);
     if (!Trace) {
       ADD_FAILURE() << toString(Trace.takeError());
-      return VerifyReport();
+      return query::VerifyReport();
     }
-    VerifyOptions Options;
+    query::VerifyOptions Options;
     Options.Threads = Threads;
-    return verifyTrace(**Trace, Options);
+    return query::verifyTrace(**Trace, Options);
   }
 
-  void expectOnly(const VerifyReport &R, BlockNumber Block, StringRef Part) {
+  void expectOnly(const query::VerifyReport &R, BlockNumber Block,
+                  StringRef Part) {
     EXPECT_FALSE(R.clean());
     ASSERT_FALSE(R.Mismatches.empty());
     EXPECT_EQ(R.Mismatches[0].Block, Block);
     bool Found = false;
     std::string All;
-    for (const Mismatch &M : R.Mismatches) {
+    for (const replay::Mismatch &M : R.Mismatches) {
       Found |= M.What.find(Part.str()) != std::string::npos;
       All += M.What + "\n";
     }
@@ -45,12 +46,13 @@ protected:
 
 TEST_F(VerifierTest, PassesWhatIsRight) {
   for (unsigned Threads : {1u, 2u, 3u}) {
-    VerifyReport R = verify(CountingRun(), Threads);
+    query::VerifyReport R = verify(CountingRun(), Threads);
     EXPECT_TRUE(R.clean()) << R.MismatchCount << R.Incomplete;
     EXPECT_EQ(R.Instructions, 40u * 30 * 3);
     EXPECT_EQ(R.Blocks, 41u);
     EXPECT_EQ(R.InterpretedBlocks, 6u);
-    // 39 from block to block; the last is compared inside its block.
+    // There are 39 from block to block; the last one is compared inside its
+    // block.
     EXPECT_EQ(R.ComparedSnapshots, 39u);
     EXPECT_GE(R.ComparedGranules, 40u * 31);
   }
@@ -59,7 +61,7 @@ TEST_F(VerifierTest, PassesWhatIsRight) {
 TEST_F(VerifierTest, FindsAWrongValue) {
   CountingRun Run;
   Run.WrongValueIn = 25;
-  // The store's upper half lies in the next granule, so this one is odd.
+  // The upper half of the store is in the next granule, so this number is odd.
   expectOnly(verify(Run), 25, "recorded");
 }
 
@@ -79,11 +81,11 @@ TEST_F(VerifierTest, FindsAWriteThatReplayDoesNotMake) {
 
 TEST_F(VerifierTest, FindsAWrongSnapshot) {
   for (unsigned Threads : {1u, 2u}) {
-    // Wherever the ranges of the workers end.
+    // It is found wherever the ranges of the workers end.
     for (unsigned Block : {2u, 20u, 21u, 22u, 40u}) {
       CountingRun Run;
       Run.WrongSnapshotIn = Block;
-      VerifyReport R = verify(Run, Threads);
+      query::VerifyReport R = verify(Run, Threads);
       expectOnly(R, Block - 1, "CC_OP is 0x0, recorded 0x1");
       EXPECT_EQ(R.MismatchCount, 1u);
     }
@@ -99,9 +101,9 @@ TEST_F(VerifierTest, FindsAWrongLastSnapshot) {
 TEST_F(VerifierTest, FindsAWrongExit) {
   CountingRun Run;
   Run.WrongOrdinalIn = 30;
-  VerifyReport R = verify(Run);
+  query::VerifyReport R = verify(Run);
   expectOnly(R, 30, "left by exit 2, in the recorded run by 1");
-  // What comes after is judged by itself.
+  // The blocks after it are judged by themselves.
   EXPECT_EQ(R.MismatchCount, 1u);
 }
 
@@ -110,7 +112,7 @@ TEST_F(VerifierTest, GoesOnAfterABlockItCannotRead) {
   record(Run);
   uint64_t Offset = 0;
   {
-    auto Trace = TraceReader::open(Path);
+    auto Trace = file::TraceReader::open(Path);
     ASSERT_TRUE(bool(Trace)) << toString(Trace.takeError());
     Offset = (*Trace)->blocks()[5].Offset;
   }
@@ -122,11 +124,11 @@ TEST_F(VerifierTest, GoesOnAfterABlockItCannotRead) {
   ASSERT_EQ(::pwrite(File, &Byte, 1, Offset + PieceHeaderSize + 8), 1);
   ::close(File);
   for (unsigned Threads : {1u, 3u}) {
-    auto Trace = TraceReader::open(Path);
+    auto Trace = file::TraceReader::open(Path);
     ASSERT_TRUE(bool(Trace)) << toString(Trace.takeError());
-    VerifyOptions Options;
+    query::VerifyOptions Options;
     Options.Threads = Threads;
-    VerifyReport R = verifyTrace(**Trace, Options);
+    query::VerifyReport R = query::verifyTrace(**Trace, Options);
     EXPECT_EQ(R.MismatchCount, 1u);
     ASSERT_EQ(R.Mismatches.size(), 1u);
     EXPECT_EQ(R.Mismatches[0].Block, 5u);
@@ -137,36 +139,36 @@ TEST_F(VerifierTest, GoesOnAfterABlockItCannotRead) {
 TEST_F(VerifierTest, ARunThatWasKilledIsWhole) {
   CountingRun Run;
   Run.NoEnd = true;
-  VerifyReport R = verify(Run);
+  query::VerifyReport R = verify(Run);
   EXPECT_EQ(R.Instructions, 40u * 30 * 3);
   EXPECT_TRUE(R.clean()) << R.MismatchCount << R.Incomplete;
 }
 
-// Otherwise what the recorder lost at the end would pass for a clean run.
+// Otherwise a trace whose end the recorder lost would pass as clean.
 TEST_F(VerifierTest, ARunThatExitedMustSaySoItself) {
   CountingRun Run;
   Run.NoEnd = true;
   Run.EndReason = "exit";
-  VerifyReport R = verify(Run);
+  query::VerifyReport R = verify(Run);
   EXPECT_EQ(R.MismatchCount, 0u);
   EXPECT_EQ(R.Incomplete, "its last events are missing");
   EXPECT_FALSE(R.clean());
 }
 
-// With no memory at all every block starts from the trace's pages, and nothing
-// is missed.
+// If it may keep no memory, every block starts with the pages of the trace, and
+// no mismatch is missed.
 TEST_F(VerifierTest, GivesUpPagesWhenTheyAreTooMany) {
   CountingRun Right, Wrong;
   Wrong.WrongValueIn = 25;
   for (const CountingRun &Run : {Right, Wrong}) {
-    VerifyReport Unlimited = verify(Run);
+    query::VerifyReport Unlimited = verify(Run);
     EXPECT_EQ(Unlimited.MemoryResets, 0u);
-    auto Trace = TraceReader::open(Path);
+    auto Trace = file::TraceReader::open(Path);
     ASSERT_TRUE(bool(Trace)) << toString(Trace.takeError());
-    VerifyOptions Options;
+    query::VerifyOptions Options;
     Options.Threads = 2;
     Options.MemoryBytes = 0;
-    VerifyReport R = verifyTrace(**Trace, Options);
+    query::VerifyReport R = query::verifyTrace(**Trace, Options);
     EXPECT_GT(R.MemoryResets, 30u);
     EXPECT_EQ(R.MismatchCount, Unlimited.MismatchCount);
     EXPECT_EQ(R.ComparedGranules, Unlimited.ComparedGranules);
@@ -181,11 +183,11 @@ TEST_F(VerifierTest, KeepsAsManyMismatchesAsAsked) {
   Run.WrongValueIn = 3;
   Run.WrongFinalSnapshot = true;
   record(Run);
-  auto Trace = TraceReader::open(Path);
+  auto Trace = file::TraceReader::open(Path);
   ASSERT_TRUE(bool(Trace)) << toString(Trace.takeError());
-  VerifyOptions Options;
+  query::VerifyOptions Options;
   Options.MaxMismatches = 1;
-  VerifyReport R = verifyTrace(**Trace, Options);
+  query::VerifyReport R = query::verifyTrace(**Trace, Options);
   EXPECT_EQ(R.Mismatches.size(), 1u);
   EXPECT_EQ(R.MismatchCount, 2u);
 }

@@ -14,7 +14,7 @@ extern "C" {
 #include "libvex_ir.h"
 
 // Enters generated code with %rbp at the guest state, and takes control back
-// wherever that code wants to go. Precision and rounding are those which
+// when the code wants to leave. Precision and rounding are those that
 // Valgrind's dispatcher sets up.
 void chronicleRunTranslation(void *State, void *Code);
 void chronicleEndTranslation(void);
@@ -72,7 +72,7 @@ const OperationTypes Operations[] = {
 #undef CH_REPLAY_OP
 };
 
-// Operands and result sit in the first YMM registers.
+// Operands and result are in the first YMM registers.
 constexpr int OperandOffset = 224, ResultOffset = 480;
 
 struct {
@@ -84,7 +84,7 @@ const OperationTypes *Current;
 uint8_t *Code;
 constexpr int CodeSize = 65536;
 
-void failureExit() { longjmp(Failed, 1); }
+__attribute__((noreturn)) void failureExit() { longjmp(Failed, 1); }
 void logBytes(const HChar *, SizeT) {}
 Bool chase(void *, Addr) { return False; }
 UInt selfCheck(void *, VexRegisterUpdates *, const VexGuestExtents *) {
@@ -235,8 +235,8 @@ void VexOracle::run(const uint8_t Operands[4][32], uint8_t Result[32]) {
 }
 
 extern "C" {
-// Their real types differ in number of arguments; all are 64-bit words in
-// registers, so that surplus ones do no harm.
+// The helpers have different numbers of arguments. All arguments are 64-bit
+// words in registers, so surplus ones do no harm.
 #define CH_HELPER(Name)                                                        \
   uint64_t Name(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 #include "trace-format/ReplayHelpers.def"

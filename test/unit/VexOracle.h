@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// What VEX really computes: compiles a superblock of one operation with
-/// Valgrind's own library and runs the machine code it generates. The library
-/// keeps its state in globals: one thread, one VexOracle at a time.
+/// Finds out what VEX computes: compiles a superblock of one operation with
+/// Valgrind's own library and runs the machine code. The library keeps its
+/// state in globals, so there may be one VexOracle at a time, in one thread.
 
 #ifndef CHRONICLE_TEST_UNIT_VEXORACLE_H
 #define CHRONICLE_TEST_UNIT_VEXORACLE_H

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// `chronicle dump`: the decoded pieces of a trace as text, for developers. The
+/// `chronicle dump`: prints the decoded pieces of a trace, for developers. The
 /// same file always gives the same text.
 
-#include "trace-format/BlockFormat.h"
-#include "trace-format/BytecodeReader.h"
-#include "trace-format/EventNames.h"
 #include "trace-format/FileFormat.h"
-#include "trace-format/PageChunkFormat.h"
-#include "trace-format/Printer.h"
-#include "trace-format/TraceReader.h"
-#include "utils/chronicle/Command.h"
+#include "trace-format/bytecode/ProgramPrinter.h"
+#include "trace-format/bytecode/SuperblockFacts.h"
+#include "trace-format/events/EventPrinter.h"
+#include "trace-format/file/TraceReader.h"
+#include "trace-format/pieces/BlockFormat.h"
+#include "trace-format/pieces/PageChunkFormat.h"
+#include "utils/chronicle/Subcommand.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/Endian.h"
@@ -20,7 +20,7 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::cli {
 
 static int run(ArrayRef<const char *>);
 static Command Dump(
@@ -28,9 +28,10 @@ static Command Dump(
      .Summary = "print the contents of a trace, for developers",
      .Arguments = "[options] trace.db [BLOCK | FIRST-LAST]",
      .Details =
-         "Without options prints the blocks. A block range limits --blocks, "
-         "--events, --sequence and --pages. Exit status: 0, 1 if part of the "
-         "trace is damaged, 2 if the file cannot be read.",
+         "Prints the blocks if no option is given. A block range limits "
+         "--blocks, --events, --sequence,\n--pages and --timeline.\n\n"
+         "Exit status: 0, 1 if part of the trace is damaged, 2 if the file "
+         "cannot be read.",
      .Examples = "  chronicle dump trace.db\n"
                  "  chronicle dump --events trace.db 0-3\n"
                  "  chronicle dump --superblock 17 trace.db\n"
@@ -39,34 +40,34 @@ static Command Dump(
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Dump));
 static cl::opt<std::string> Range(cl::Positional, cl::sub(Dump));
 static cl::opt<bool> ShowBlocks("blocks", cl::sub(Dump),
-                                cl::desc("A line for each block"));
+                                cl::desc("Print one line per block"));
 static cl::opt<bool> ShowEvents("events", cl::sub(Dump),
-                                cl::desc("The events of each block"));
-static cl::opt<bool>
-    ShowSequence("sequence", cl::sub(Dump),
-                 cl::desc("The superblocks each block ran, in order"));
+                                cl::desc("Print the events of each block"));
+static cl::opt<bool> ShowSequence(
+    "sequence", cl::sub(Dump),
+    cl::desc("Print the superblocks that each block ran, in order"));
 static cl::opt<bool>
     ShowSuperblocks("superblocks", cl::sub(Dump),
-                    cl::desc("Every superblock with its replay program"));
-static cl::opt<unsigned>
-    OneSuperblock("superblock", cl::sub(Dump), cl::value_desc("id"),
-                  cl::desc("One superblock with its replay program"));
+                    cl::desc("Print every superblock with its replay program"));
+static NumberOption<unsigned>
+    OneSuperblock("superblock", cl::sub(Dump), cl::value_desc("ID"),
+                  cl::desc("Print one superblock with its replay program"));
 static cl::opt<bool> ShowDefinitions("definitions", cl::sub(Dump),
-                                     cl::desc("A line for each superblock"));
+                                     cl::desc("Print one line per superblock"));
 static cl::opt<bool> ShowPages("pages", cl::sub(Dump),
-                               cl::desc("The history of pages"));
+                               cl::desc("Print the history of pages"));
 static cl::opt<std::string> OneFrame("frame", cl::sub(Dump),
-                                     cl::value_desc("number"),
-                                     cl::desc("With --pages: only this frame"));
-static cl::opt<bool>
-    ShowTimeline("timeline", cl::sub(Dump),
-                 cl::desc("Map changes, threads and signals over time"));
+                                     cl::value_desc("N"),
+                                     cl::desc("Limit --pages to frame N"));
+static cl::opt<bool> ShowTimeline(
+    "timeline", cl::sub(Dump),
+    cl::desc("Print mapping changes, threads and signals over time"));
 
 namespace {
-/// Prints parts of one trace; counts what could not be read.
+/// Prints parts of one trace and counts those that cannot be read.
 class Dumper {
 public:
-  Dumper(const TraceReader &T, BlockNumber First, BlockNumber Last)
+  Dumper(const file::TraceReader &T, BlockNumber First, BlockNumber Last)
       : T(T), First(First), Last(Last) {}
 
   void blocks();
@@ -87,7 +88,7 @@ private:
     StringRef Name = T.reasonName(Reason);
     return Name.empty() ? "reason " + std::to_string(Reason) : Name.str();
   }
-  const TraceReader &T;
+  const file::TraceReader &T;
   BlockNumber First, Last;
 };
 } // namespace
@@ -107,7 +108,7 @@ void Dumper::blocks() {
            << " dirty-pages " << B->DirtyPages << " dirty-granules "
            << B->DirtyGranules << " opaque-bytes " << B->Opaque.size()
            << " threads";
-    for (uint32_t Thread : snapshotThreads(B->Events))
+    for (uint32_t Thread : pieces::snapshotThreads(B->Events))
       outs() << ' ' << Thread;
     outs() << '\n';
     size_t NextEvent = 0;
@@ -120,8 +121,8 @@ void Dumper::blocks() {
         if (!ShowEvents)
           continue;
         outs() << "  @" << B->Events[NextEvent].Execution << ' ';
-        printEvent(outs(), B->Events[NextEvent].Kind,
-                   B->Events[NextEvent].Payload);
+        events::printEvent(outs(), B->Events[NextEvent].Kind,
+                           B->Events[NextEvent].Payload);
         outs() << '\n';
       }
       if (Execution < B->Symbols.size()) {
@@ -138,7 +139,7 @@ void Dumper::superblock(uint32_t Id) {
   Definition D = T.definition(Id);
   if (D.Bytes.empty())
     return;
-  Expected<SuperblockFacts> F = analyzeSuperblock(D.Bytes);
+  Expected<bytecode::SuperblockFacts> F = bytecode::analyzeSuperblock(D.Bytes);
   outs() << "superblock " << Id << ": first-exit " << D.FirstExit << " bytes "
          << D.Bytes.size();
   if (!F) {
@@ -160,8 +161,8 @@ void Dumper::superblocks(bool Programs) {
       continue;
     superblock(Id);
     if (Programs)
-      printDefinition(outs(), T.definition(Id).Bytes,
-                      [&](uint32_t R) { return reason(R); });
+      bytecode::printDefinition(outs(), T.definition(Id).Bytes,
+                                [&](uint32_t R) { return reason(R); });
   }
 }
 
@@ -178,7 +179,7 @@ void Dumper::pages() {
       damaged(C.takeError());
       continue;
     }
-    // Without an image the base is zero, or what the chunk before leaves.
+    // Without an image, the base is zero or the end of the previous chunk.
     uint8_t Page[PageSize];
     if (!C->Image.empty()) {
       std::memcpy(Page, C->Image.data(), PageSize);
@@ -195,7 +196,7 @@ void Dumper::pages() {
            << " deltas " << C->Deltas.size() << '\n';
     for (const PageDelta &D : C->Deltas) {
       if (D.Block < First || D.Block > Last) {
-        applyDelta(D, Page);
+        pieces::applyDelta(D, Page);
         continue;
       }
       outs() << "  block " << D.Block;
@@ -203,7 +204,7 @@ void Dumper::pages() {
         outs() << " zero";
       else if (D.Kind == ImageDelta)
         outs() << " image";
-      applyDelta(D, Page);
+      pieces::applyDelta(D, Page);
       if (D.Kind == GranulesDelta)
         for (unsigned W = 0; W < GranuleWords; ++W)
           for (uint64_t Bits = D.Granules[W]; Bits; Bits &= Bits - 1) {
@@ -222,12 +223,12 @@ void Dumper::timeline() {
     if (E.Block < First || E.Block > Last)
       continue;
     outs() << "block " << E.Block << " at " << E.Time << ' ';
-    printEvent(outs(), E.Kind, E.Payload);
+    events::printEvent(outs(), E.Kind, E.Payload);
     outs() << '\n';
   }
 }
 
-/// "7" or "7-9".
+/// Parses "7" or "7-9".
 static bool parseRange(StringRef Text, BlockNumber &First, BlockNumber &Last) {
   auto [From, To] = Text.split('-');
   if (From.getAsInteger(10, First))
@@ -238,26 +239,28 @@ static bool parseRange(StringRef Text, BlockNumber &First, BlockNumber &Last) {
 
 static int run(ArrayRef<const char *>) {
   if (Path.empty())
-    return failUsage(
-        Dump, "which trace? name the file that 'chronicle record' wrote");
+    return failNoTrace(Dump);
   BlockNumber First = 0, Last = ~BlockNumber(0);
   if (!Range.empty() && !parseRange(Range, First, Last))
-    return failUsage(Dump,
-                     "'" + Range +
-                         "' is not a block or a range of blocks like 7 or 7-9");
+    return failUsage(Dump, "invalid block range '" + Range +
+                               "': expected a block or a range, as in 7 or "
+                               "7-9");
   FrameNumber Frame = ~FrameNumber(0);
   if (!OneFrame.empty() && StringRef(OneFrame).getAsInteger(0, Frame))
-    return failUsage(Dump, "'" + OneFrame + "' is not a frame number");
-  Expected<std::unique_ptr<TraceReader>> T = TraceReader::open(Path);
+    return failUsage(Dump,
+                     "invalid frame '" + OneFrame + "': expected a number");
+  Expected<std::unique_ptr<file::TraceReader>> T =
+      file::TraceReader::open(Path);
   if (!T)
     return fail(Dump, 2, T.takeError());
   if (!Range.empty() && First >= (*T)->blocks().size())
     return fail(Dump, 2,
-                "there is no block " + Twine(First) +
-                    ": the trace has blocks 0 to " +
+                "block " + Twine(First) +
+                    " does not exist: the trace has blocks 0 to " +
                     Twine((*T)->blocks().size() - 1));
   if (OneSuperblock && (*T)->definition(OneSuperblock).Bytes.empty())
-    return fail(Dump, 2, "there is no superblock " + Twine(OneSuperblock));
+    return fail(Dump, 2,
+                "superblock " + Twine(OneSuperblock) + " does not exist");
 
   Dumper D(**T, First, Last);
   D.Only = Frame;
@@ -278,4 +281,4 @@ static int run(ArrayRef<const char *>) {
   return 0;
 }
 
-} // namespace chronicle
+} // namespace chronicle::cli

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// `chronicle info`: everything about a recorded run, without replaying it.
+/// `chronicle info`: shows what is known about a run without replaying it.
 
+#include "query/answers/RunEnd.h"
 #include "trace-format/FileFormat.h"
-#include "trace-format/Piece.h"
-#include "trace-format/TraceReader.h"
-#include "utils/chronicle/Command.h"
+#include "trace-format/file/Piece.h"
+#include "trace-format/file/TraceReader.h"
+#include "utils/chronicle/Subcommand.h"
 #include "utils/chronicle/Terminal.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -16,7 +17,7 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::cli {
 
 static int run(ArrayRef<const char *>);
 static Command Info(
@@ -24,7 +25,7 @@ static Command Info(
      .Summary = "show what a trace holds",
      .Arguments = "[options] trace.db",
      .Details = "Shows the program, its arguments and environment, the host, "
-                "threads, modules, counts, sizes and how the run ended. "
+                "threads, modules, counts, sizes\nand how the run ended.\n\n"
                 "Exit status: 0, or 2 if the file cannot be read.",
      .Examples = "  chronicle info trace.db\n"
                  "  chronicle info --json trace.db\n",
@@ -33,19 +34,19 @@ static cl::opt<std::string> Path(cl::Positional, cl::sub(Info));
 static cl::opt<bool> Json("json", cl::sub(Info),
                           cl::desc("Print one JSON object"));
 
-static json::Object sizesOf(const TraceReader &T) {
+static json::Object sizesOf(const file::TraceReader &T) {
   json::Object Sizes;
   ArrayRef<PartSize> Parts = T.partSizes();
   for (unsigned Type = 1; Type < Parts.size(); ++Type)
     if (Parts[Type].Pieces)
-      Sizes[pieceTypeName(PieceType(Type))] =
+      Sizes[file::pieceTypeName(PieceType(Type))] =
           json::Object{{"pieces", Parts[Type].Pieces},
                        {"stored", Parts[Type].Stored},
                        {"raw", Parts[Type].Raw}};
   return Sizes;
 }
 
-static int printJson(const TraceReader &T) {
+static int printJson(const file::TraceReader &T) {
   json::Object Result{
       {"path", json::fixUTF8(T.path())},
       {"file-size", T.fileSize()},
@@ -80,26 +81,6 @@ static std::string textOf(const json::Object &O, StringRef Key) {
   return formatv("{0}", *V).str();
 }
 
-static std::string endText(const json::Object &End) {
-  StringRef Reason = End.getString("reason").value_or("unknown");
-  int64_t Code = End.getInteger("code").value_or(0);
-  if (Reason == "exit")
-    return ("exited with status " + Twine(Code)).str();
-  if (Reason == "signal")
-    return ("died of signal " + Twine(Code)).str();
-  if (Reason == "killed")
-    return Code ? ("killed by signal " + Twine(Code)).str() : "killed";
-  if (Reason == "exec")
-    return "replaced itself by another program";
-  if (Reason == "stopped")
-    return "the recording was stopped";
-  if (Reason == "limit")
-    return "the recording ran into a limit";
-  if (Reason == "disk-full")
-    return "the disk was full";
-  return Reason.str();
-}
-
 static void printRun(const json::Object &Run) {
   field("program") << textOf(Run, "program") << '\n';
   if (const json::Array *Arguments = Run.getArray("arguments")) {
@@ -128,13 +109,11 @@ static void printRun(const json::Object &Run) {
     field("options") << json::Value(json::Object(*Options)) << '\n';
 }
 
-static void printEnd(const TraceReader &T) {
+static void printEnd(const file::TraceReader &T) {
   const json::Object *End = T.end();
-  if (!End) {
-    field("ended") << "unknown: the recording was interrupted\n";
+  field("end") << "the program " << answers::RunEnd::of(End).text() << '\n';
+  if (!End)
     return;
-  }
-  field("ended") << endText(*End) << '\n';
   if (std::optional<double> Seconds = End->getNumber("seconds"))
     field("time") << humanDuration(*Seconds) << '\n';
   field("threads") << textOf(*End, "threads") << '\n';
@@ -146,7 +125,7 @@ static void printEnd(const TraceReader &T) {
                   << " the indexer\n";
 }
 
-/// The members of an object of numbers, largest first.
+/// Prints the members of an object of numbers, largest first.
 static void printCounts(StringRef Title, const json::Object *Counts) {
   if (!Counts || Counts->empty())
     return;
@@ -159,11 +138,12 @@ static void printCounts(StringRef Title, const json::Object *Counts) {
     outs() << format("  %16s  ", groupedDigits(-Count).c_str()) << Name << '\n';
 }
 
-static void printText(const TraceReader &T) {
+static void printText(const file::TraceReader &T) {
   if (!T.truncated().empty())
     field("truncated") << T.truncated() << '\n';
   else if (T.rebuilt())
-    field("directory") << "damaged, rebuilt by scanning; the trace is whole\n";
+    field("directory")
+        << "damaged, rebuilt by scanning; the trace is complete\n";
   printRun(T.run());
   printEnd(T);
   field("instructions") << groupedDigits(T.instructions()) << " in "
@@ -200,10 +180,11 @@ static void printText(const TraceReader &T) {
   ArrayRef<PartSize> Parts = T.partSizes();
   for (unsigned Type = 1; Type < Parts.size(); ++Type)
     if (Parts[Type].Pieces)
-      outs() << formatv(
-          "  {0,-12} {1,11} {2,17} {3,17}\n", pieceTypeName(PieceType(Type)),
-          groupedDigits(Parts[Type].Pieces), groupedDigits(Parts[Type].Stored),
-          groupedDigits(Parts[Type].Raw));
+      outs() << formatv("  {0,-12} {1,11} {2,17} {3,17}\n",
+                        file::pieceTypeName(PieceType(Type)),
+                        groupedDigits(Parts[Type].Pieces),
+                        groupedDigits(Parts[Type].Stored),
+                        groupedDigits(Parts[Type].Raw));
   if (const json::Array *Environment = T.run().getArray("environment")) {
     outs() << "environment:\n";
     for (const json::Value &V : *Environment)
@@ -213,9 +194,9 @@ static void printText(const TraceReader &T) {
 
 static int run(ArrayRef<const char *>) {
   if (Path.empty())
-    return failUsage(
-        Info, "which trace? name the file that 'chronicle record' wrote");
-  Expected<std::unique_ptr<TraceReader>> T = TraceReader::open(Path);
+    return failNoTrace(Info);
+  Expected<std::unique_ptr<file::TraceReader>> T =
+      file::TraceReader::open(Path);
   if (!T)
     return fail(Info, 2, T.takeError());
   if (Json)
@@ -224,4 +205,4 @@ static int run(ArrayRef<const char *>) {
   return 0;
 }
 
-} // namespace chronicle
+} // namespace chronicle::cli

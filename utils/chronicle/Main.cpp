@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The `chronicle` program: finds the command, parses its options, runs it.
+/// \file
+/// The `chronicle` program: finds the command, parses its options and runs it.
 
-#include "utils/chronicle/Command.h"
+#include "query/base/UnknownCommand.h"
+#include "utils/chronicle/Subcommand.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/WithColor.h"
@@ -11,7 +13,7 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::cli {
 
 static Command *FirstCommand, **LastLink = &FirstCommand;
 
@@ -23,10 +25,14 @@ Command::Command(const CommandInfo &Info)
 
 const Command *Command::first() { return FirstCommand; }
 
-int fail(const Command &C, int Status, const Twine &Text) {
-  errs() << "chronicle " << C.info().Name << ": ";
+static void printError(const Twine &Program, const Twine &Text) {
+  errs() << Program << ": ";
   WithColor(errs(), HighlightColor::Error) << "error: ";
   errs() << Text << '\n';
+}
+
+int fail(const Command &C, int Status, const Twine &Text) {
+  printError("chronicle " + C.info().Name, Text);
   return Status;
 }
 
@@ -35,13 +41,24 @@ int fail(const Command &C, int Status, Error E) {
 }
 
 static int pointToHelp(const Command &C) {
-  errs() << "Try 'chronicle " << C.info().Name << " --help'.\n";
+  errs() << "See 'chronicle " << C.info().Name << " --help'.\n";
   return C.info().UsageStatus;
 }
 
 int failUsage(const Command &C, const Twine &Text) {
   fail(C, 0, Text);
   return pointToHelp(C);
+}
+
+int failNoTrace(const Command &C) {
+  return failUsage(
+      C, "no trace given: name the file that 'chronicle record' wrote");
+}
+
+void reportInvalidNumber(const cl::Option &O, StringRef Value) {
+  printError("chronicle", Twine("invalid ") +
+                              (O.ArgStr.size() == 1 ? "-" : "--") + O.ArgStr +
+                              " '" + Value + "': expected a number");
 }
 
 static void printVersion(raw_ostream &Out) {
@@ -59,22 +76,23 @@ static std::vector<const Command *> sortedCommands() {
 }
 
 static void printOverview(raw_ostream &Out) {
-  Out << "Chronicle records a whole run of a program and answers questions "
+  Out << "Chronicle records a complete run of a program and answers questions "
          "about any moment of it.\n\n"
          "Usage: chronicle <command> [options] [arguments]\n\nCommands:\n";
   for (const Command *C : sortedCommands())
-    Out << "  " << left_justify(C->info().Name, 10) << C->info().Summary
+    Out << "  " << left_justify(C->info().Name, 12) << C->info().Summary
         << '\n';
   Out << "\nExamples:\n"
          "  chronicle record ./program argument   record a run into trace.db\n"
-         "  chronicle info trace.db               what was recorded\n"
-         "  chronicle verify trace.db             prove that it is exact\n\n"
-         "'chronicle <command> --help' explains a command and its options; "
-         "'chronicle --version' shows the version.\n";
+         "  chronicle info trace.db               show what was recorded\n"
+         "  chronicle verify trace.db             check that it is exact\n"
+         "  chronicle debug trace.db              open it in LLDB\n\n"
+         "'chronicle <command> --help' explains a command and its options. "
+         "'chronicle --version' prints\nthe version.\n";
 }
 
-/// The command's own options, by name. LLVM's are in every subcommand, in its
-/// generic category, and are none of the user's business.
+/// The command's own options, sorted by name. Leaves out LLVM's, which every
+/// subcommand has in the generic category.
 static SmallVector<cl::Option *, 16> visibleOptions(Command &C) {
   SmallVector<cl::Option *, 16> Options;
   for (auto &[Name, Option] : cl::getRegisteredOptions(C)) {
@@ -115,29 +133,18 @@ static Command *findCommand(StringRef Name) {
   return nullptr;
 }
 
-static int unknownCommand(StringRef Name) {
-  StringRef Best;
-  unsigned BestDistance = Name.size() / 2 + 1;
-  for (const Command *C : sortedCommands()) {
-    unsigned Distance = Name.edit_distance(C->info().Name);
-    if (Distance < BestDistance) {
-      BestDistance = Distance;
-      Best = C->info().Name;
-    }
-  }
-  errs() << "chronicle: ";
-  WithColor(errs(), HighlightColor::Error) << "error: ";
-  errs() << "there is no command '" << Name << "'";
-  if (!Best.empty())
-    errs() << "; did you mean '" << Best << "'?\n";
-  else
-    errs() << "; 'chronicle --help' lists them\n";
+static int failUnknownCommand(StringRef Name) {
+  std::vector<StringRef> Names;
+  for (const Command *C : sortedCommands())
+    Names.push_back(C->info().Name);
+  printError("chronicle", base::unknownCommand(
+                              Name, Names, "'chronicle --help' lists them"));
   return 2;
 }
 
 /// Index in Args of the program to run, or Args.size(). Everything from there
-/// on is the program's and must not reach LLVM's parser, which would expand
-/// @file arguments and look for our options among the program's.
+/// on belongs to that program and must not reach LLVM's parser, which would
+/// expand @file arguments and take the program's options for Chronicle's.
 static size_t findProgram(Command &C, ArrayRef<const char *> Args) {
   auto &Options = cl::getRegisteredOptions(C);
   for (size_t I = 0; I < Args.size(); ++I) {
@@ -155,7 +162,7 @@ static size_t findProgram(Command &C, ArrayRef<const char *> Args) {
   return Args.size();
 }
 
-/// What LLVM's parser complains about, without its own names and advice.
+/// The error of LLVM's parser in Chronicle's words.
 static std::string optionError(StringRef Complaint) {
   std::string Text;
   SmallVector<StringRef, 4> Lines;
@@ -163,9 +170,29 @@ static std::string optionError(StringRef Complaint) {
   for (StringRef Line : Lines) {
     Line.consume_front("chronicle: ");
     Line = Line.split("  Try:").first.rtrim();
-    Text += (Text.empty() ? "" : " ") + Line.str();
+    if (Line.consume_front("Unknown command line argument "))
+      Text += "unknown option " + Line.rtrim('.').str();
+    else if (Line.consume_front("Did you mean "))
+      Text += "; did you mean " + Line.str();
+    else
+      Text += (Text.empty() ? "" : " ") + Line.str();
   }
   return Text;
+}
+
+/// The first argument that is neither an option nor one of the arguments that
+/// the command takes.
+static std::optional<StringRef>
+unexpectedArgument(Command &C, ArrayRef<const char *> Args) {
+  size_t Left = C.PositionalOpts.size();
+  while (true) {
+    Args = Args.drop_front(std::min(findProgram(C, Args), Args.size()));
+    if (Args.empty())
+      return std::nullopt;
+    if (Left-- == 0)
+      return Args.front();
+    Args = Args.drop_front();
+  }
 }
 
 static int runCommand(Command &C, ArrayRef<const char *> Args) {
@@ -184,12 +211,14 @@ static int runCommand(Command &C, ArrayRef<const char *> Args) {
       return 0;
     }
   }
+  if (std::optional<StringRef> Extra = unexpectedArgument(C, Args))
+    return failUsage(C, "unexpected argument '" + *Extra + "'");
   SmallVector<const char *, 16> Argv{"chronicle", C.info().Name.data()};
   Argv.append(Args.begin(), Args.end());
   std::string Complaint;
   raw_string_ostream Stream(Complaint);
   if (!cl::ParseCommandLineOptions(Argv.size(), Argv.data(), "", &Stream))
-    return Complaint.empty() ? pointToHelp(C) // a bad value is reported already
+    return Complaint.empty() ? pointToHelp(C) // a bad value is reported
                              : failUsage(C, optionError(Complaint));
   return C.info().Run(Program);
 }
@@ -216,18 +245,19 @@ static int chronicleMain(ArrayRef<const char *> Args) {
     }
     Command *C = findCommand(Args[0]);
     if (!C)
-      return unknownCommand(Args[0]);
+      return failUnknownCommand(Args[0]);
     printHelp(*C);
     return 0;
   }
   Command *C = findCommand(Name);
   if (!C)
-    return unknownCommand(Name);
+    return failUnknownCommand(Name);
   return runCommand(*C, Args);
 }
 
-} // namespace chronicle
+} // namespace chronicle::cli
 
 int main(int argc, const char **argv) {
-  return chronicle::chronicleMain(ArrayRef(argv, argc).drop_front(argc > 0));
+  return chronicle::cli::chronicleMain(
+      ArrayRef(argv, argc).drop_front(argc > 0));
 }

@@ -1,46 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// What `chronicle record` tells about a recording: while it runs and after.
+/// What `chronicle record` reports about a recording, during it and after it.
 
 #ifndef CHRONICLE_UTILS_CHRONICLE_RECORDREPORT_H
 #define CHRONICLE_UTILS_CHRONICLE_RECORDREPORT_H
 
 #include "indexer/Indexer.h"
+#include "query/answers/RunEnd.h"
 #include "recorder/launch/Supervisor.h"
 #include "utils/chronicle/Terminal.h"
 #include "llvm/Support/JSON.h"
 #include <string>
 #include <vector>
 
-namespace chronicle {
+namespace chronicle::cli {
 
-/// Everything the final summary needs.
+/// The result of a recording, from which the summary is made.
 struct RecordResult {
   std::string Program; ///< as the user typed it
   std::string Trace;
-  IndexSummary Index;
-  ProcessEnd End;
+  indexer::IndexSummary Index;
+  launch::ProcessEnd End;
   double Seconds = 0;
   uint64_t PeakIndexerKb = 0;
-  std::vector<std::string> Messages; ///< what Valgrind had to say
+  std::vector<std::string> Messages; ///< what Valgrind printed
 };
 
-/// "exit status 3", "signal 11 (Segmentation fault)".
-std::string describeEnd(const ProcessEnd &End);
+/// How the process ended. After an exec it is no longer the recorded program.
+answers::RunEnd runEnd(const launch::ProcessEnd &End);
+/// How the recorded run ended, as it is in the trace.
+answers::RunEnd runEnd(const RecordResult &Result);
 
-/// The summary for people, several lines.
+/// The summary as several lines of text.
 std::string summaryText(const RecordResult &Result);
-/// The same and more for programs; docs/record.md lists the fields.
+/// The summary as JSON, with more detail. docs/record.md lists the fields.
 llvm::json::Object summaryJson(const RecordResult &Result);
 
-/// The live line: instructions, rate, file size, bytes per instruction. Keeps
-/// away while the program itself writes to the terminal.
+/// The live line: instructions, rate, file size, bytes per instruction. It is
+/// hidden while the program itself writes to the terminal.
 class RecordDisplay {
 public:
   RecordDisplay();
   bool enabled() const { return Line.enabled(); }
-  void update(const IndexerProgress &Progress, llvm::StringRef Hint);
+  void update(const indexer::IndexerProgress &Progress, llvm::StringRef Hint);
   void clear() { Line.clear(); }
 
 private:
@@ -52,6 +55,6 @@ private:
   double Rate = 0;
 };
 
-} // namespace chronicle
+} // namespace chronicle::cli
 
 #endif

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// `chronicle setup-lldb`: makes LLDB load Chronicle's plugin whenever it
-/// starts.
+/// `chronicle setup-lldb`: makes LLDB load Chronicle's plugin at every start.
 
-#include "utils/chronicle/Command.h"
-#include "lldb-plugin/LldbPlaces.h"
+#include "lldb-plugin/places/LldbPlaces.h"
+#include "utils/chronicle/Subcommand.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -13,23 +12,23 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::cli {
 
 static int run(ArrayRef<const char *>);
 static Command SetupLldb(
     {.Name = "setup-lldb",
-     .Summary = "make 'process trace load' known to LLDB",
+     .Summary = "make LLDB load Chronicle's commands at every start",
      .Arguments = "[--undo]",
-     .Details = "Adds one line to ~/.lldbinit, which loads Chronicle's plugin; "
-                "--undo takes it out again. May be repeated. Exit status: 0, "
-                "or 2 if the file cannot be read or written.",
+     .Details = "Adds a line to ~/.lldbinit that loads Chronicle's plugin. "
+                "Running it again changes nothing.\n\n"
+                "Exit status: 0, or 2 if the file cannot be read or written.",
      .Examples = "  chronicle setup-lldb\n"
                  "  chronicle setup-lldb --undo\n",
      .Run = run});
 static cl::opt<bool> Undo("undo", cl::sub(SetupLldb),
-                          cl::desc("Take the line out again"));
+                          cl::desc("Remove the line again"));
 
-/// The file without lines of ours, those of other installations included.
+/// The text without the lines that this or another installation added.
 static std::string withoutOurs(StringRef Text) {
   std::string Result;
   while (!Text.empty()) {
@@ -47,7 +46,7 @@ static std::string withoutOurs(StringRef Text) {
 static int run(ArrayRef<const char *>) {
   SmallString<128> File;
   if (!sys::path::home_directory(File))
-    return fail(SetupLldb, 2, "there is no home directory; set HOME");
+    return fail(SetupLldb, 2, "no home directory: set HOME");
   sys::path::append(File, ".lldbinit");
   std::string Before;
   if (sys::fs::exists(File)) {
@@ -59,26 +58,26 @@ static int run(ArrayRef<const char *>) {
   }
   std::string After = withoutOurs(Before);
   if (!Undo) {
-    Expected<std::string> Plugin = findLldbPlugin();
+    Expected<std::string> Plugin = places::findLldbPlugin();
     if (!Plugin)
       return fail(SetupLldb, 2, Plugin.takeError());
     if (!After.empty() && After.back() != '\n')
       After += '\n';
-    After += pluginLoadLine(*Plugin) + "\n";
+    After += places::pluginLoadLine(*Plugin) + "\n";
   }
   if (After == Before) {
-    outs() << File << " is as it should be\n";
+    outs() << File << " is up to date\n";
     return 0;
   }
-  // Renamed into place, so that it is never half written.
+  // Writes a new file and renames it, so that it is never half written.
   if (Error E = writeToOutput(File, [&](raw_ostream &Out) {
         Out << After;
         return Error::success();
       }))
     return fail(SetupLldb, 2, std::move(E));
-  outs() << (Undo ? "took Chronicle's line out of " : "LLDB loads Chronicle: ")
-         << File << '\n';
+  outs() << (Undo ? "removed Chronicle from " : "added Chronicle to ") << File
+         << '\n';
   return 0;
 }
 
-} // namespace chronicle
+} // namespace chronicle::cli

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "utils/chronicle/Terminal.h"
+#include "query/base/WriteAll.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -12,9 +14,9 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::cli {
 
-/// Three significant digits, so that a live line does not jump about.
+/// Three significant digits, so that the width of a live line stays the same.
 static std::string threeDigits(double Number) {
   if (Number < 9.995)
     return formatv("{0:f2}", Number);
@@ -48,7 +50,7 @@ std::string humanCount(double Count) {
 std::string humanDuration(double Seconds) {
   if (Seconds < 59.95)
     return threeDigits(Seconds) + " s";
-  uint64_t Whole = uint64_t(Seconds + 0.5);
+  uint64_t Whole = uint64_t(std::llround(Seconds));
   if (Whole < 3600)
     return formatv("{0} min {1} s", Whole / 60, Whole % 60);
   return formatv("{0} h {1,0+2} min", Whole / 3600, Whole % 3600 / 60);
@@ -64,7 +66,7 @@ std::string groupedDigits(uint64_t Number) {
 }
 
 std::string drawBar(double Fraction, unsigned Width) {
-  unsigned Full = unsigned(std::clamp(Fraction, 0.0, 1.0) * Width + 0.5);
+  unsigned Full = unsigned(std::lround(std::clamp(Fraction, 0.0, 1.0) * Width));
   return "[" + std::string(Full, '#') + std::string(Width - Full, '-') + "]";
 }
 
@@ -75,14 +77,10 @@ static unsigned terminalColumns() {
   return 80;
 }
 
-/// One write, so that the program's own output does not get in between.
+/// Writes at once, so that the program's own output cannot come in between.
+/// Ignores a terminal that is gone.
 static void writeToTerminal(StringRef Text) {
-  while (!Text.empty()) {
-    ssize_t Done = write(STDERR_FILENO, Text.data(), Text.size());
-    if (Done <= 0)
-      return; // the terminal is gone: nobody is looking
-    Text = Text.drop_front(Done);
-  }
+  (void)base::writeAll(STDERR_FILENO, Text);
 }
 
 LiveLine::LiveLine(Placement Where)
@@ -95,7 +93,7 @@ void LiveLine::disable() {
   Enabled = false;
 }
 
-/// Neither in the background nor taken over by a program in raw mode.
+/// Whether this process is in the foreground and no program uses raw mode.
 static bool terminalIsOurs() {
   struct termios Mode;
   return tcgetpgrp(STDERR_FILENO) == getpgrp() &&
@@ -107,13 +105,13 @@ void LiveLine::update(StringRef Text) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (!Enabled || !terminalIsOurs())
     return;
-  // The last column stays free: writing to it wraps on some terminals.
+  // Leaves the last column free, because writing to it wraps on some terminals.
   std::string Cut = Text.take_front(terminalColumns() - 1).str();
   if (Where == OwnLine)
     writeToTerminal("\r" + Cut + "\x1b[K");
   else
-    // Down and up makes sure that there is a line below; then save the cursor,
-    // write one line down, restore it.
+    // Moves down and up to make sure that there is a line below. Then saves the
+    // cursor, writes one line below and restores the cursor.
     writeToTerminal("\x1b"
                     "D\x1b"
                     "M\x1b"
@@ -135,7 +133,7 @@ void LiveLine::clear() {
 }
 
 ProgressBar::ProgressBar(StringRef Label)
-    : Label(Label.str()), Start(std::chrono::steady_clock::now()), Last() {}
+    : Label(Label.str()), Start(std::chrono::steady_clock::now()) {}
 
 void ProgressBar::update(uint64_t Done, uint64_t Total, StringRef Note) {
   if (!Line.enabled())
@@ -153,10 +151,10 @@ void ProgressBar::update(uint64_t Done, uint64_t Total, StringRef Note) {
       formatv("{0} {1} {2,5:P1}", Label, drawBar(Fraction, 30), Fraction);
   if (!Note.empty())
     Text += "  " + Note.str();
-  // An estimate from the first moments would only be wrong.
+  // An estimate from the first second would be wrong.
   if (Seconds > 1 && Done && Done < Total)
     Text += "  " + humanDuration(Seconds * (1 - Fraction) / Fraction) + " left";
   Line.update(Text);
 }
 
-} // namespace chronicle
+} // namespace chronicle::cli

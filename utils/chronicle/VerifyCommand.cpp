@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// `chronicle verify`: replays a whole trace and says whether it is exact.
+/// `chronicle verify`: replays a whole trace and reports whether it is exact.
 
 #include "query/Verifier.h"
-#include "trace-format/TraceReader.h"
-#include "utils/chronicle/Command.h"
+#include "trace-format/file/TraceReader.h"
+#include "utils/chronicle/Subcommand.h"
 #include "utils/chronicle/Terminal.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -13,72 +13,77 @@
 
 using namespace llvm;
 
-namespace chronicle {
+namespace chronicle::cli {
 
 static int run(ArrayRef<const char *>);
-static Command Info(
+static Command Verify(
     {.Name = "verify",
      .Summary = "replay a trace and check that it is exact",
      .Arguments = "[options] trace.db",
-     .Details = "Replays every block from its snapshot and the reconstructed "
-                "memory, and compares all registers and every byte written "
-                "with what was recorded. One block in eight is interpreted, as "
-                "questions are; in the others what runs often runs as native "
-                "code. Exit status: 0 if nothing differs and "
-                "the trace is whole, 1 if not, 2 if the file cannot be read.",
+     .Details =
+         "Replays every block from its snapshot and the reconstructed "
+         "memory, and compares all registers\nand every byte written "
+         "with what was recorded. One block in eight is interpreted, as "
+         "it is for\nquestions. In the others, code that runs often is "
+         "replayed as native code.\n\n"
+         "Exit status: 0 if nothing differs and the trace is complete, 1 "
+         "if not, 2 if the file cannot be read.",
      .Examples = "  chronicle verify trace.db\n"
                  "  chronicle verify -j 4 --json trace.db\n",
      .Run = run});
-static cl::opt<std::string> Path(cl::Positional, cl::sub(Info));
-static cl::opt<bool> Json("json", cl::sub(Info),
+static cl::opt<std::string> Path(cl::Positional, cl::sub(Verify));
+static cl::opt<bool> Json("json", cl::sub(Verify),
                           cl::desc("Print one JSON object"));
-static cl::opt<unsigned> Jobs("j", cl::sub(Info), cl::init(0), cl::Prefix,
-                              cl::value_desc("n"),
-                              cl::desc("Threads to use (default: all "
-                                       "processors)"));
-static cl::opt<uint64_t>
-    MemoryMb("memory-mb", cl::sub(Info), cl::init(1024), cl::value_desc("n"),
-             cl::desc("MiB of pages to keep (default 1024)"));
-static cl::opt<bool> Interpret("interpret", cl::sub(Info),
-                               cl::desc("Interpret all blocks: slower"));
-static cl::opt<uint64_t>
-    MaxMismatches("max-mismatches", cl::sub(Info), cl::init(20),
-                  cl::value_desc("n"),
-                  cl::desc("Mismatches to show (default 20)"));
+static NumberOption<unsigned>
+    Jobs("j", cl::sub(Verify), cl::init(0), cl::Prefix, cl::value_desc("N"),
+         cl::desc("Number of threads (default one per "
+                  "processor)"));
+static NumberOption<unsigned long long>
+    MemoryMb("memory-mb", cl::sub(Verify), cl::init(1024), cl::value_desc("N"),
+             cl::desc("Keep up to N MiB of pages (default 1024)"));
+static cl::opt<bool>
+    Interpret("interpret", cl::sub(Verify),
+              cl::desc("Interpret all blocks, which is slower"));
+static NumberOption<unsigned long long>
+    MaxMismatches("max-mismatches", cl::sub(Verify), cl::init(20),
+                  cl::value_desc("N"),
+                  cl::desc("Maximum number of mismatches to show (default "
+                           "20)"));
 
 static std::vector<std::pair<uint64_t, uint32_t>>
-opaqueByAmount(const VerifyReport &R) {
+opaqueByAmount(const query::VerifyReport &R) {
   std::vector<std::pair<uint64_t, uint32_t>> Result;
   for (auto [Reason, Bytes] : R.OpaqueByReason)
     if (Bytes)
-      Result.push_back({Bytes, Reason});
+      Result.emplace_back(Bytes, Reason);
   llvm::sort(Result, [](auto &A, auto &B) {
     return A.first != B.first ? A.first > B.first : A.second < B.second;
   });
   return Result;
 }
 
-static std::string reasonText(const TraceReader &T, uint32_t Reason) {
+static std::string reasonText(const file::TraceReader &T, uint32_t Reason) {
   StringRef Name = T.reasonName(Reason);
   return Name.empty() ? ("reason " + Twine(Reason)).str() : Name.str();
 }
 
-static uint64_t unreportedWrites(const TraceReader &T) {
+static uint64_t unreportedWrites(const file::TraceReader &T) {
   if (const json::Object *End = T.end())
     return End->getInteger("unreported-writes").value_or(0);
   return 0;
 }
 
-static double perInstruction(uint64_t Amount, const VerifyReport &R) {
+static double perInstruction(uint64_t Amount, const query::VerifyReport &R) {
   return R.Instructions ? double(Amount) / double(R.Instructions) : 0;
 }
 
-static void printJson(const TraceReader &T, const VerifyReport &R) {
+static void printJson(const file::TraceReader &T,
+                      const query::VerifyReport &R) {
   json::Object Opaque;
   for (auto [Bytes, Reason] : opaqueByAmount(R))
     Opaque[reasonText(T, Reason)] = Bytes;
   json::Array Mismatches;
-  for (const Mismatch &M : R.Mismatches)
+  for (const replay::Mismatch &M : R.Mismatches)
     Mismatches.push_back(json::Object{
         {"block", M.Block},
         {"timestamp", M.Time},
@@ -113,8 +118,8 @@ static void printJson(const TraceReader &T, const VerifyReport &R) {
       }));
 }
 
-static void printMismatches(const VerifyReport &R) {
-  for (const Mismatch &M : R.Mismatches) {
+static void printMismatches(const query::VerifyReport &R) {
+  for (const replay::Mismatch &M : R.Mismatches) {
     outs() << "mismatch in block " << M.Block << " at timestamp " << M.Time;
     if (M.Superblock) {
       outs() << ", superblock " << M.Superblock;
@@ -127,10 +132,11 @@ static void printMismatches(const VerifyReport &R) {
   }
   if (R.MismatchCount > R.Mismatches.size())
     outs() << "and " << groupedDigits(R.MismatchCount - R.Mismatches.size())
-           << " more (--max-mismatches shows them)\n";
+           << " more (see --max-mismatches)\n";
 }
 
-static void printText(const TraceReader &T, const VerifyReport &R) {
+static void printText(const file::TraceReader &T,
+                      const query::VerifyReport &R) {
   printMismatches(R);
   outs() << "blocks:            " << groupedDigits(R.Blocks) << " ("
          << groupedDigits(R.InterpretedBlocks) << " interpreted)\n"
@@ -154,7 +160,7 @@ static void printText(const TraceReader &T, const VerifyReport &R) {
     outs() << "  and " << Opaque.size() - Shown << " more operations\n";
   outs() << "unreported writes: " << groupedDigits(unreportedWrites(T)) << '\n';
   if (!R.Incomplete.empty())
-    outs() << "the trace is not whole: " << R.Incomplete << '\n';
+    outs() << "the trace is not complete: " << R.Incomplete << '\n';
   if (R.MismatchCount)
     outs() << groupedDigits(R.MismatchCount)
            << (R.MismatchCount == 1 ? " mismatch\n" : " mismatches\n");
@@ -164,13 +170,14 @@ static void printText(const TraceReader &T, const VerifyReport &R) {
 
 static int run(ArrayRef<const char *>) {
   if (Path.empty())
-    return failUsage(Info, "name the trace to verify");
-  Expected<std::unique_ptr<TraceReader>> Trace = TraceReader::open(Path);
+    return failNoTrace(Verify);
+  Expected<std::unique_ptr<file::TraceReader>> Trace =
+      file::TraceReader::open(Path);
   if (!Trace)
-    return fail(Info, 2, Trace.takeError());
-  const TraceReader &T = **Trace;
+    return fail(Verify, 2, Trace.takeError());
+  const file::TraceReader &T = **Trace;
 
-  VerifyOptions Options;
+  query::VerifyOptions Options;
   Options.Threads = Jobs;
   Options.MaxMismatches = MaxMismatches;
   Options.MemoryBytes = MemoryMb << 20;
@@ -182,7 +189,7 @@ static int run(ArrayRef<const char *>) {
       Bar.update(Instructions, Total,
                  humanCount(double(Instructions)) + " instructions");
     };
-  VerifyReport Report = verifyTrace(T, Options);
+  query::VerifyReport Report = query::verifyTrace(T, Options);
   Bar.clear();
   if (Json)
     printJson(T, Report);
@@ -191,4 +198,4 @@ static int run(ArrayRef<const char *>) {
   return Report.clean() ? 0 : 1;
 }
 
-} // namespace chronicle
+} // namespace chronicle::cli

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Completes chronicle's commands and options, which it asks the program itself
-# for, and for `chronicle record` the program to run and its arguments.
+# Completes chronicle's commands and options, which it reads from the program's
+# help. For `chronicle record` it also completes the program and its arguments.
 
 _chronicle_commands() {
   "$1" --help 2>/dev/null |
@@ -12,7 +12,7 @@ _chronicle_options() {
     sed -n '/^Options:/,/^$/s/^  \(-[a-z-]*\)\(=\?\).*/\1\2/p'
 }
 
-# Index in COMP_WORDS of the program that record is to run, or nothing.
+# Prints the index in COMP_WORDS of the program to record, if there is one.
 _chronicle_program_index() {
   local i
   for ((i = 2; i < COMP_CWORD; i++)); do

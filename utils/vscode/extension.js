@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Chronicle in VS Code: starts chronicle-dap, and puts its questions into menus.
-// What a debug adapter does without an extension is done there, not here.
+// Chronicle in VS Code: starts chronicle-dap and puts its questions into menus.
+// What a debug adapter can do without an extension is done in chronicle-dap.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -22,7 +22,7 @@ function adapterProgram() {
   return 'chronicle-dap';
 }
 
-// Where a program is, as a shell finds it; undefined: nowhere.
+// The path of a program, found as a shell finds it; undefined if there is none.
 function found(program) {
   const places = program.includes(path.sep) ? [program]
     : (process.env.PATH || '').split(path.delimiter).map((directory) => path.join(directory, program));
@@ -38,7 +38,7 @@ function found(program) {
 
 const adapters = {
   createDebugAdapterDescriptor() {
-    // VS Code itself waits without a word for a program that is not there.
+    // If the program is missing VS Code itself waits without a message.
     const program = found(adapterProgram());
     if (!program)
       throw new Error(`${adapterProgram()} was not found: set chronicle.path in the settings to where chronicle is.`);
@@ -88,7 +88,7 @@ async function activeFrame(session) {
   return { threadId, frameId: stack.stackFrames.length ? stack.stackFrames[0].id : undefined };
 }
 
-// What a command is about: an item of the variables view, the selection, the
+// What a command applies to: an item of the variables view, the selection, the
 // word at the cursor, or what the user types.
 async function subject(item, prompt) {
   if (item && item.variable) return item.variable.evaluateName || item.variable.name;
@@ -208,7 +208,7 @@ async function record() {
       resolve();
     });
   });
-  // The status is the program's own, so only the file tells.
+  // The exit status is the program's own, so only the file shows whether recording worked.
   if (!fs.existsSync(trace) || fs.statSync(trace).mtimeMs === before)
     throw new Error('Nothing was recorded; the terminal says why.');
   const debug = 'Debug It';

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The measuring program behind utils/bench; docs/performance.md explains what it measures."""
+"""The program behind utils/bench. docs/performance.md explains what it measures."""

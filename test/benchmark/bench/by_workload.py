@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The same by workload: a line for each. What misses its must is bold."""
+"""The table with one line per workload. A value that misses its must is bold."""
 from . import lengths, markdown
 from .queries import KINDS
 from .samples import geometric_mean, percentile
@@ -12,7 +12,7 @@ def cell(value, must=None):
 
 
 class Column:
-    """Of each workload the median of a measure, in some unit; with a must of its own or none."""
+    """The median of a measure for each workload, times a factor. It may have a must."""
 
     def __init__(self, title, group, measure, must=None, factor=1):
         self.title, self.group, self.measure, self.must, self.factor = title, group, measure, must, factor
@@ -26,7 +26,7 @@ class Column:
 
 
 class Latency(Column):
-    """p50 and p99 of a question."""
+    """p50 and p99 of a kind of question."""
 
     def __init__(self, kind):
         super().__init__(kind, "query", kind, LATENCIES[kind][0])
@@ -52,7 +52,7 @@ COLUMNS = [
 
 
 def render(measures):
-    """Nothing if no workload was measured."""
+    """The table as text, which is empty if no workload was measured."""
     workloads = [name for name in measures.matching("size", "instructions") if not name.endswith(lengths.SHORT)]
     columns = [column for column in COLUMNS if any(column.value(measures, name) is not None for name in workloads)]
     if not workloads:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What moved since an earlier run, beyond the spread of either."""
+"""Finds the measures that moved since an earlier run by more than the spread of either run."""
 
-# Less than this is not worth a line, however steady the samples are.
+# A smaller change is not reported, however steady the samples are.
 SMALLEST = 0.03
 
 
 def spread(entry):
-    """Between which medians the repetitions were; of a single one the middle half of its samples, or all
-    if they are few."""
+    """The smallest and the largest median of the repetitions. For a single repetition, the range of the middle half
+    of its samples, or of all if there are few."""
     if len(entry["repetitions"]) > 1:
         return entry["low"], entry["high"]
     ordered = sorted(entry["repetitions"][0])
@@ -16,7 +16,7 @@ def spread(entry):
 
 
 def moved(before, now):
-    """Now against before, or 1 if their spreads overlap."""
+    """The ratio of now to before, or 1 if their spreads overlap."""
     if not before["median"]:
         return 1
     ratio = now["median"] / before["median"]
@@ -26,7 +26,7 @@ def moved(before, now):
 
 
 def compare(before, now):
-    """Lines that say what is worse, better, new and gone, the worst first; of two files' measures."""
+    """Compares the measures of two files. Returns lines that say what is worse, better, new and gone, the worst first."""
     ratios = {name: moved(before[name], now[name]) for name in now if name in before}
     changed = {name: ratio for name, ratio in ratios.items() if ratio != 1}
     lines = []
@@ -42,11 +42,11 @@ def compare(before, now):
 
 
 def different_settings(before, now):
-    """What makes two results hard to compare: sentences."""
+    """Sentences that say what makes two results hard to compare."""
     sentences = []
     if before["size"] != now["size"]:
-        sentences.append("the runs are of another length: --size %s then, %s now" % (before["size"], now["size"]))
+        sentences.append("the lengths of the runs differ: --size %s then, %s now" % (before["size"], now["size"]))
     for what in ("model", "processors"):
         if before["machine"][what] != now["machine"][what]:
-            sentences.append("the machine is another: %s then, %s now" % (before["machine"][what], now["machine"][what]))
+            sentences.append("the machines differ: %s then, %s now" % (before["machine"][what], now["machine"][what]))
     return sentences

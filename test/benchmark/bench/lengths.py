@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What length costs: a run against one a tenth as long, like with like.
+"""Compares a run with one a tenth as long, to show what length costs.
 
-Of searches those count that found an instruction, since in a short run more find nothing, which is known at
-once; of recording what it adds to Valgrind's own time, since Valgrind's start is most of a short run; of verifying
-the time of an instruction, since its ratio to recording has Valgrind's start below the line, too."""
+Only searches that found an instruction count: in a short run more searches find nothing, which is known at once. For
+recording, the measure is the time that it adds to Valgrind's own, because starting Valgrind is most of a short run. For
+verifying, it is the time per instruction, because the ratio to recording would also contain Valgrind's start."""
 from . import markdown
 from .queries import KINDS, SEARCHES
 from .samples import geometric_mean, percentile
 from .stepping import STEPS
 
-# Names of the shorter runs end so.
+# The suffix of the names of the shorter runs.
 SHORT = "-short"
 
-# With fewer answers a median says nothing.
+# With fewer answers the median means little.
 ENOUGH = 5
 
-# What is compared, and the measure that says it.
+# What is compared, and the measure for it.
 COMPARED = {"open and first answer": ("query", "open")}
 COMPARED.update({kind: ("query", kind + "-found" if kind in SEARCHES else kind) for kind in KINDS})
 COMPARED["record, added to Valgrind's"] = ("record", "added")
-COMPARED["verify, an instruction"] = ("verify", "per-instruction")
-COMPARED["database, an instruction"] = ("size", "bytes-per-instruction")
+COMPARED["verify, per instruction"] = ("verify", "per-instruction")
+COMPARED["database, per instruction"] = ("size", "bytes-per-instruction")
 COMPARED["indexer memory"] = ("memory", "indexer")
 
 
 def pairs(measures, group, measure):
-    """{workload: names of the measure in the long and in the short run}, where both can be compared."""
+    """{workload: names of the measure in the long and in the short run}, if both have enough samples."""
     found = {}
     for workload in measures.matching(group, measure):
         names = ["%s/%s%s/%s" % (group, workload, suffix, measure) for suffix in ("", SHORT)]
@@ -36,11 +36,11 @@ def pairs(measures, group, measure):
 
 
 def ratios(measures):
-    """{what: {workload: long over short}}, by medians."""
+    """{what: {workload: ratio of the medians, long to short}}."""
     found = {}
     for what, (group, measure) in COMPARED.items():
         medians = {workload: [measures.median(name) for name in names] for workload, names in pairs(measures, group, measure).items()}
-        # On a disturbed machine a recording may seem to add nothing.
+        # On a busy machine recording may seem to add no time.
         found[what] = {workload: long / short for workload, (long, short) in medians.items() if long > 0 and short > 0}
     for kind, _, _, _ in STEPS:
         names = ["step/%s/%s" % (label, kind) for label in ("trace-10x", "trace")]
@@ -50,7 +50,7 @@ def ratios(measures):
 
 
 def tail(measures, what):
-    """The same of the 99th percentiles of questions, mean over workloads."""
+    """The same ratio for the 99th percentiles of questions, as the mean over workloads."""
     group, measure = COMPARED.get(what, (None, None))
     if group != "query":
         return None
@@ -59,7 +59,7 @@ def tail(measures, what):
 
 
 def render(measures):
-    """A table of what grows with length, what grows most first; nothing if it was not measured."""
+    """A table of what grows with length, the largest growth first. It is empty if nothing was measured."""
     found = ratios(measures)
     if not found:
         return ""

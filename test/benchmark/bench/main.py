@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command line, and the order in which things are measured."""
+"""Parses the command line and runs the measurements in order."""
 import argparse
 import json
 import os
@@ -17,20 +17,20 @@ from .samples import Measures
 from .workloads import SIZES, WORKLOADS, parse_size, program
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
-# These need the recordings of the workloads.
+# The parts that need recordings of the workloads.
 WORKLOAD_PARTS = {"record", "query", "length", "verify"}
-# Of the file that --json writes.
+# The version of the file that --json writes.
 FORMAT = 2
 
 EPILOG = """\
 parts: record (with size and memory), query, step, length, verify, instead, micro
 workloads: %s
-sizes, in instructions a workload: %s; a database is judged from 3 G on
+sizes, in instructions per workload: %s; the size of a database is judged from 3 G on
 
 examples:
   utils/bench                                everything, about ten minutes
   utils/bench --size tiny --repeat 1         everything once, in a minute or two: does it work?
-  utils/bench --size 3.2G --repeat 3         as docs/performance.md has it
+  utils/bench --size 3.2G --repeat 3         as for docs/performance.md
   utils/bench --only record,gzip,map         recording, on two workloads
   utils/bench --only micro --json now.json
   utils/bench --only micro --compare now.json    what moved since
@@ -44,7 +44,7 @@ measured (the rest is shown); 130 if interrupted (what was measured by then is s
 
 
 class Setting:
-    """What to measure, with what, and where."""
+    """What to measure, with which programs, and in which folder."""
 
     def __init__(self, options, place):
         self.place = place
@@ -59,7 +59,7 @@ class Setting:
         self.micro = self.build / "test" / "benchmark" / "micro-benchmarks"
         for path in (self.chronicle, self.query_latency, self.micro):
             if not path.exists():
-                raise BenchError("%s is missing; leave --no-setup out to build it" % path)
+                raise BenchError("%s is missing; run without --no-setup to build it" % path)
         self.valgrind, self.lldb = program("valgrind"), program("lldb-22")
         self.parts, self.workloads = chosen(options.only)
 
@@ -68,21 +68,21 @@ class Setting:
 
 
 def chosen(only):
-    """Parts and workloads that --only names; of either all if none is named."""
+    """The parts and the workloads that --only names. If it names no part, all parts; the same for workloads."""
     names = [name for text in only for name in text.split(",") if name]
     parts = [name for name in names if name in table.PARTS]
     workloads = [workload for workload in WORKLOADS if workload.name in names]
     known = set(table.PARTS) | {workload.name for workload in WORKLOADS}
     for name in names:
         if name not in known:
-            raise BenchError("there is no part or workload '%s'; there are %s" % (name, ", ".join(sorted(known))))
+            raise BenchError("unknown part or workload '%s'; expected one of %s" % (name, ", ".join(sorted(known))))
     if workloads and not parts:
         parts = [part for part in table.PARTS if part in WORKLOAD_PARTS]
     return parts or list(table.PARTS), workloads or WORKLOADS
 
 
 def measure_workload(setting, measures, workload):
-    """All repetitions; a tenth of the length comes right after the whole each time."""
+    """Runs all repetitions. In each, the run of a tenth of the length follows right after the full one."""
     for repetition in range(setting.repeat):
         for suffix, length in (("", 1), (lengths.SHORT, 10)):
             if suffix and not setting.wants("length"):
@@ -95,7 +95,7 @@ def measure_workload(setting, measures, workload):
 
 
 def measure(setting, measures, notes):
-    """Everything that is wanted. What fails is noted, and the rest goes on; whether all could be measured."""
+    """Measures everything that is wanted. If a part fails, adds a note and goes on. Returns whether no part failed."""
     work = []
     if WORKLOAD_PARTS & set(setting.parts):
         work += [(each.name, lambda each=each: measure_workload(setting, measures, each)) for each in setting.workloads]
@@ -114,7 +114,7 @@ def measure(setting, measures, notes):
             act()
         except BenchError as error:
             progress("%s: %s" % (name, error))
-            notes.append("%s was not measured, or not wholly: %s" % (name, error))
+            notes.append("%s was not measured, or only in part: %s" % (name, error))
             whole = False
     return whole
 
@@ -129,7 +129,7 @@ def machine():
 
 
 def set_up(options):
-    """Packages and build, as every other script does it."""
+    """Installs packages and builds."""
     subprocess.run([SOURCE / "utils" / "setup"], check=True, stdout=sys.stderr)
     environment = dict(os.environ, CHRONICLE_BUILD=str(pathlib.Path(options.build).resolve()))
     targets = ["chronicle", "chronicle-tool", "lldbChronicle", "query-latency", "micro-benchmarks"]
@@ -139,22 +139,22 @@ def set_up(options):
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="utils/bench",
-        description="Measures Chronicle on real programs and says what holds (docs/performance.md).",
+        description="Measures Chronicle on real programs and compares the results with the targets of docs/performance.md.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--size", default="small", help="how long workloads run: %s, or instructions such as 800M; small" % ", ".join(SIZES))
-    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="repetitions, which make the spread; 3")
+    parser.add_argument("--size", default="small", help="length of the workloads: %s, or a number of instructions such as 800M (default small)" % ", ".join(SIZES))
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="number of repetitions, which give the spread (default 3)")
     parser.add_argument(
-        "--samples", type=int, metavar="N", help="questions of each kind about each workload, in all repetitions together; 210"
+        "--samples", type=int, metavar="N", help="questions of each kind per workload, in all repetitions together (default 210)"
     )
-    parser.add_argument("--only", action="append", default=[], metavar="NAME,…", help="only these parts or workloads (see below)")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME,…", help="measure only these parts or workloads (see below)")
     parser.add_argument("--json", metavar="FILE", help="write everything that was measured")
-    parser.add_argument("--compare", metavar="FILE", help="say what moved since the run that wrote FILE")
+    parser.add_argument("--compare", metavar="FILE", help="print what moved since the run that wrote FILE")
     parser.add_argument("--strict", action="store_true", help="fail if a must is missed")
-    parser.add_argument("--build", default=SOURCE / "build", metavar="DIR", help="the build to measure; build")
-    parser.add_argument("--no-setup", action="store_true", help="install and build nothing")
-    parser.add_argument("--work", metavar="DIR", help="where temporary files go (a large run needs 2 GB); $TMPDIR")
+    parser.add_argument("--build", default=SOURCE / "build", metavar="DIR", help="the build to measure (default build)")
+    parser.add_argument("--no-setup", action="store_true", help="do not install packages or build")
+    parser.add_argument("--work", metavar="DIR", help="folder for temporary files; a large run needs 2 GB (default $TMPDIR)")
     options = parser.parse_args(arguments)
     if options.repeat < 1:
         parser.error("--repeat must be at least 1")
@@ -184,7 +184,7 @@ def report(setting, measures, notes, options, earlier, load):
     for note in notes:
         print("note: " + note)
     if earlier:
-        print("\nagainst %s:" % options.compare)
+        print("\ncompared with %s:" % options.compare)
         for sentence in compare.different_settings(earlier, result):
             print("note: " + sentence)
         print("\n".join(compare.compare(earlier["measures"], result["measures"])))
@@ -204,28 +204,28 @@ def load_earlier(path):
 
 
 def prepare(options):
-    """Refuses what makes no sense before anything long is begun; the earlier result, if there is one."""
+    """Checks the options before anything long starts. Returns the earlier result, if there is one."""
     earlier = load_earlier(options.compare) if options.compare else None
     parse_size(options.size)
     chosen(options.only)
     if options.json and not pathlib.Path(options.json).resolve().parent.is_dir():
-        raise BenchError("cannot write %s: there is no such directory" % options.json)
+        raise BenchError("cannot write %s: its directory does not exist" % options.json)
     if not options.no_setup:
         set_up(options)
     return earlier
 
 
 def measure_and_report(options, earlier, place):
-    """The exit status."""
+    """Measures, prints the report and returns the exit status."""
     setting, measures, notes = Setting(options, place), Measures(), []
     load = os.getloadavg()[0]
     if load > os.cpu_count() / 2:
-        notes.append("the machine was busy with something else (load %.1f): times may be off" % load)
+        notes.append("the machine was busy with other work (load %.1f), so times may be wrong" % load)
     try:
         status = 0 if measure(setting, measures, notes) else 2
     except KeyboardInterrupt:
         status = 130
-        progress("interrupted; this is what was measured")
+        progress("interrupted; this was measured so far")
     made = report(setting, measures, notes, options, earlier, load)
     missed = any(row.verdict == "miss" for row in made)
     return status or int(options.strict and missed)
@@ -233,7 +233,7 @@ def measure_and_report(options, earlier, place):
 
 def main(arguments):
     options = parse(arguments)
-    # Ended politely or by Ctrl-C, nothing is left behind.
+    # After SIGTERM or Ctrl-C no process and no file is left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         earlier = prepare(options)

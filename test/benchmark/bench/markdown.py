@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tables as Markdown, so that they can go into a document as they are."""
+"""Formats tables as Markdown, so that they can be pasted into a document."""
 
 
 def number(value):
@@ -7,7 +7,7 @@ def number(value):
 
 
 def render(lines):
-    """Cells by line, the first of which is the head, in columns as wide as they must be."""
+    """A table of these lines of cells. The first line is the head."""
     widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(lines[0]))]
     lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
     return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines)

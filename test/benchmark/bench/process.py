@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs programs and measures what they cost. Nothing survives an interrupt."""
+"""Runs programs and measures what they cost. No program outlives an interrupt."""
 import contextlib
 import os
 import signal
@@ -10,7 +10,7 @@ import time
 
 
 class BenchError(Exception):
-    """Something that a user can do something about: one sentence."""
+    """One sentence about a problem that the user can solve."""
 
 
 def progress(message):
@@ -18,7 +18,7 @@ def progress(message):
 
 
 class Outcome:
-    """How long a command took, on the clock and on all processors, and its largest process."""
+    """Elapsed time, processor time and largest process of a command."""
 
     def __init__(self, seconds, usage):
         self.seconds = seconds
@@ -28,7 +28,7 @@ class Outcome:
 
 @contextlib.contextmanager
 def started(command, **options):
-    """A process in a session of its own, which is ended with all it started if we leave early."""
+    """Runs a process in a session of its own. If the block ends early, kills it and its children."""
     process = subprocess.Popen([str(part) for part in command], start_new_session=True, **options)
     try:
         yield process
@@ -57,7 +57,7 @@ def run(command, stdin=None, stdout=subprocess.DEVNULL, directory=None, environm
             said = errors.read()[-1500:].decode(errors="replace").strip()
             raise BenchError(
                 "'%s' ended with status %d: %s"
-                % (" ".join(str(part) for part in command), process.returncode, said or "it said nothing")
+                % (" ".join(str(part) for part in command), process.returncode, said or "it printed nothing")
             )
     return Outcome(seconds, usage)
 

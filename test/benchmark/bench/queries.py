@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Latencies of the query engine, by the program query-latency."""
+"""Measures the latencies of the query engine with the program query-latency."""
 import json
 import math
 
@@ -7,12 +7,12 @@ from .process import output_of, progress
 from .samples import percentile
 
 KINDS = ["registers", "memory", "last-write", "next-write", "last-execution", "call-stack"]
-# They may find nothing; with "-found" those that found an instruction.
+# These may find nothing. Measures with "-found" contain only those that found an instruction.
 SEARCHES = ["last-write", "next-write", "last-execution"]
 
 
 def measure(setting, measures, name, recording, repetition):
-    """Everything cold: query-latency opens the trace anew for each question. Each repetition asks others."""
+    """Everything is cold: query-latency opens the trace again for each question. Each repetition asks other questions."""
     samples = math.ceil(setting.samples / setting.repeat)
     command = [setting.query_latency, "--samples", samples, "--seed", repetition + 1, recording.trace]
     answer = json.loads(output_of(command))
@@ -24,6 +24,6 @@ def measure(setting, measures, name, recording, repetition):
             if kind in SEARCHES:
                 found = [value * 1e3 for value, found in zip(times["wall"], times["found"]) if found]
                 measures.add_many(base + "-found", found, "ms")
-    told = ["open", *KINDS]
-    shown = ["%s %.2f/%.1f" % (kind, *(percentile(answer["cold"][kind]["wall"], p) * 1e3 for p in (50, 99))) for kind in told]
+    kinds = ["open", *KINDS]
+    shown = ["%s %.2f/%.1f" % (kind, *(percentile(answer["cold"][kind]["wall"], p) * 1e3 for p in (50, 99))) for kind in kinds]
     progress("%s: cold p50/p99 in ms: %s" % (name, ", ".join(shown)))

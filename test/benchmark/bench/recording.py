@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Recording against Valgrind alone, the size of the trace, the indexer's memory, verification."""
+"""Measures recording against Valgrind alone, the size of the trace, the indexer's memory, and verification."""
 import json
 
 from .process import progress, run
 
 
 class Recording:
-    """A trace that was made, and the summary of `chronicle record`."""
+    """A trace, and the summary of `chronicle record`."""
 
     def __init__(self, trace, summary, seconds):
         self.trace, self.summary, self.seconds = trace, summary, seconds
@@ -17,7 +17,7 @@ class Recording:
 
 
 def record(setting, command, name):
-    """Records a command, into place/name.db."""
+    """Records a command into place/name.db."""
     trace, summary = setting.place / (name + ".db"), setting.place / (name + ".json")
     options = ["--quiet", "--force", "--summary", summary, "-o", trace]
     outcome = run([setting.chronicle, "record", *options, "--", *command])
@@ -25,7 +25,7 @@ def record(setting, command, name):
 
 
 def against_valgrind(measures, name, native, alone, outcome, recording):
-    """Adds what one repetition says of recording; returns a sentence of it."""
+    """Adds the measures of one repetition; returns a sentence about them."""
     ratio, millions = outcome.seconds / alone.seconds, recording.instructions / 1e6
     measures.add("record/%s/ratio" % name, ratio, "x")
     measures.add("record/%s/cpu-ratio" % name, outcome.cpu_seconds / alone.cpu_seconds, "x")
@@ -37,27 +37,27 @@ def against_valgrind(measures, name, native, alone, outcome, recording):
     measures.add("memory/%s/indexer" % name, recording.summary["peak-indexer-kb"] / 1024, "MB")
     measures.add("memory/%s/program" % name, native.peak_kb / 1024, "MB")
     times = (native.seconds, alone.seconds, outcome.seconds, ratio)
-    return "; alone %.2f s, Valgrind %.2f s, recorded %.2f s (%.2fx)" % times
+    return "; native %.2f s, Valgrind %.2f s, recorded %.2f s (%.2fx)" % times
 
 
 def measure(setting, measures, name, command):
-    """One repetition: natively, under Valgrind alone, recorded and verified, one right after the other.
-    Leaves the recording for other measurements."""
+    """Runs one repetition: natively, under Valgrind alone, recorded and verified, one right after the other.
+    Keeps the recording for other measurements."""
     compared = setting.wants("record") or setting.wants("length")
     if compared:
         native = run(command)
         alone = run([setting.valgrind, "--tool=none", "-q", *command])
     outcome, recording = record(setting, command, name)
     measures.add("size/%s/instructions" % name, recording.instructions, "")
-    told = "%s: %.0f M instructions" % (name, recording.instructions / 1e6)
+    sentence = "%s: %.0f M instructions" % (name, recording.instructions / 1e6)
     if compared:
-        told += against_valgrind(measures, name, native, alone, outcome, recording)
+        sentence += against_valgrind(measures, name, native, alone, outcome, recording)
     if setting.wants("verify"):
         verified = run([setting.chronicle, "verify", recording.trace])
         measures.add("verify/%s/ratio" % name, verified.seconds / outcome.seconds, "x")
         measures.add("verify/%s/seconds" % name, verified.seconds, "s")
         measures.add("verify/%s/per-instruction" % name, verified.seconds * 1e9 / recording.instructions, "ns")
         measures.add("verify/%s/peak" % name, verified.peak_kb / 1024, "MB")
-        told += ", verified %.2f s" % verified.seconds
-    progress(told)
+        sentence += ", verified %.2f s" % verified.seconds
+    progress(sentence)
     return recording

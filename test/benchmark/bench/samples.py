@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Numbers that were measured several times, and what they amount to."""
+"""Numbers that were measured several times, and their statistics."""
 import math
 import statistics
 
@@ -10,7 +10,7 @@ def geometric_mean(values):
 
 
 def percentile(values, percent):
-    """The smallest value that at least so many percent of all are not above."""
+    """The smallest value that is not exceeded by at least this percentage of the values."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
@@ -24,11 +24,11 @@ class Measures:
         self.by_name = {}
 
     def add(self, name, value, unit):
-        """What one repetition gave."""
+        """Adds the only sample of one repetition."""
         self.add_many(name, [value], unit)
 
     def add_many(self, name, values, unit):
-        """The samples of one repetition, if there are any."""
+        """Adds the samples of one repetition, if there are any."""
         if values:
             self.by_name.setdefault(name, {"unit": unit, "repetitions": []})["repetitions"].append(list(values))
 
@@ -36,14 +36,14 @@ class Measures:
         return name in self.by_name
 
     def samples(self, name):
-        """Of all repetitions."""
+        """The samples of all repetitions."""
         return [value for samples in self.by_name[name]["repetitions"] for value in samples]
 
     def median(self, name):
         return statistics.median(self.samples(name))
 
     def repeated(self, name):
-        """The median of each repetition: how far they are apart is the spread."""
+        """The median of each repetition. Their range is the spread."""
         return [statistics.median(samples) for samples in self.by_name[name]["repetitions"]]
 
     def matching(self, prefix, suffix):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Steps in LLDB on a terminal, from the key to the next prompt: backward in a trace, forward live."""
+"""Measures steps in LLDB on a terminal, from the key to the next prompt: backward in a trace, forward live."""
 import contextlib
 import os
 import pty
@@ -12,23 +12,23 @@ from .recording import record
 from .workloads import Map
 
 PROMPT = b"(lldb) "
-# An escape sequence of a terminal, and a carriage return.
+# Terminal escape sequences and carriage returns.
 NOISE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\r")
 TIMEOUT = 120
-# A stop and the prompt may come in either order, and a stop has several lines: all of an answer has
-# come when nothing more does for this long. It ends with its last byte.
+# A stop and the prompt may come in either order, and a stop has several lines. An answer is complete when
+# nothing more comes for this many seconds; its time is that of its last byte.
 SILENCE = 0.25
 
 
 class Debugger:
-    """LLDB as somebody uses it: on a terminal, one command at a time."""
+    """LLDB on a terminal, with one command at a time, as a user types them."""
 
     def __init__(self, terminal, starts_stopped):
         self.terminal = terminal
         self.answer("start", lambda said: PROMPT in said and (b"stop reason = " in said or not starts_stopped))
 
     def answer(self, what, complete):
-        """All that is said until complete(it) is true and LLDB falls silent; and when its last byte came."""
+        """Reads until complete(output) is true and LLDB is silent. Returns the output and the time of its last byte."""
         said, last = b"", None
         end = time.monotonic() + TIMEOUT
         while True:
@@ -41,12 +41,12 @@ class Debugger:
                     raise OSError
                 said = NOISE.sub(b"", said + os.read(self.terminal, 65536))
             except OSError:
-                raise BenchError("LLDB gave no answer to '%s': %s" % (what, said[-500:].decode(errors="replace")))
+                raise BenchError("LLDB did not answer '%s': %s" % (what, said[-500:].decode(errors="replace")))
             last = time.monotonic()
 
     def command(self, text, stops):
-        """Types a command; returns the seconds to the end of its answer: the prompt, and if it stops the
-        process, where."""
+        """Types a command. Returns the seconds to the end of its answer, which is the prompt and, if the command
+        moves the process, the stop."""
         echo = text.encode() + b"\n"
 
         def complete(said):
@@ -57,12 +57,12 @@ class Debugger:
         os.write(self.terminal, echo)
         said, last = self.answer(text, complete)
         if b"error:" in said:
-            raise BenchError("LLDB said to '%s': %s" % (text, said[said.find(b"error:") :].decode().splitlines()[0]))
+            raise BenchError("LLDB answered '%s' with %s" % (text, said[said.find(b"error:") :].decode().splitlines()[0]))
         return last - begin
 
 
 class Terminal:
-    """A debugger in a pseudo terminal, ended on the way out."""
+    """Runs a debugger in a pseudo terminal, and ends it at the end of the block."""
 
     def __init__(self, command, starts_stopped):
         self.command, self.starts_stopped = command, starts_stopped
@@ -85,7 +85,7 @@ class Terminal:
         os.close(self.ours)
 
 
-# What is compared: name, backward, forward, and whether each one starts from a breakpoint.
+# Name, backward command, forward command, and whether each step starts from a breakpoint.
 STEPS = [
     ("reverse-next", "chronicle reverse-next", "thread step-over", False),
     ("reverse-step", "chronicle reverse-step", "thread step-in", False),
@@ -95,23 +95,23 @@ BREAKPOINT = "breakpoint set --name Shop::sell"
 
 
 class Walker:
-    """Takes steps in one debugger, from where a breakpoint stops."""
+    """Steps in one debugger, starting at a breakpoint."""
 
     def __init__(self, label, debugger, go_on, commands):
         self.label, self.debugger, self.go_on = label, debugger, go_on
-        self.commands = commands  # one for each of STEPS
+        self.commands = commands  # one per entry of STEPS
         for text in ("settings set use-color false", "settings set auto-confirm true", BREAKPOINT):
             debugger.command(text, stops=False)
 
     def step(self, kind, from_breakpoint):
-        """Seconds of one step."""
+        """Makes one step; returns its time in seconds."""
         if from_breakpoint:
             self.debugger.command(self.go_on, stops=True)
         return self.debugger.command(self.commands[kind], stops=True)
 
 
 def collect(measures, walkers, count):
-    """The times of all kinds of steps under 'step/<label>/<kind>': each walker takes a step in turn."""
+    """Adds the times of all kinds of steps as 'step/<label>/<kind>'. The walkers take turns."""
     for kind, (name, _, _, again) in enumerate(STEPS):
         values = {walker.label: [] for walker in walkers}
         try:
@@ -142,8 +142,8 @@ def trace_walker(stack, setting, label, recording):
 
 
 def measure(setting, measures):
-    """A live process, a trace of about 20 M instructions and one ten times as long, side by side: they take
-    their steps in turn, so that whatever else the machine does concerns them all."""
+    """Compares a live process, a trace of about 20 M instructions and one ten times as long. They step in turn, so
+    that other load of the machine affects all of them."""
     workload = Map()
     binary = workload.build(setting.place, ["-std=c++17", "-O0"], "-steps")
     short = min(setting.instructions, 20e6)
@@ -151,7 +151,7 @@ def measure(setting, measures):
     with contextlib.ExitStack() as stack:
         walkers = [live_walker(stack, setting, binary, workload.amount(short))]
         for label, instructions in lengths:
-            # Unoptimised it runs about twice the instructions.
+            # Unoptimised, it runs about twice as many instructions.
             _, recording = record(setting, [binary, max(100, workload.amount(instructions / 2))], "steps-" + label)
             stack.callback(recording.trace.unlink)
             progress("steps backward in a trace of %.0f M instructions" % (recording.instructions / 1e6))

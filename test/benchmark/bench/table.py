@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What must hold, what would be better, and what was measured."""
+"""The table of what must hold, what the goals are, and what was measured."""
 from . import lengths, markdown
 from .queries import KINDS
 from .samples import geometric_mean, percentile
 from .stepping import STEPS
 
-# A database, and opening it, are judged by runs of at least this many instructions.
+# The size of a database and the time to open it are judged by runs of at least this many instructions.
 LONG_RUN = 3e9
 ALLOWANCE_MB = 256
-# With fewer samples the 99th percentile is just the largest.
+# With fewer samples the 99th percentile is the largest sample.
 ENOUGH_FOR_P99 = 100
 
 
 class Row:
-    """A line of the table. A verdict is 'goal', 'pass', 'miss', 'info' (nothing is asked of it) or 'none'
-    (not measured here, or not in a way that it could be judged by)."""
+    """A line of the table. A verdict is 'goal', 'pass', 'miss', 'info' (there is no must and no goal) or 'none'
+    (not measured here, or not in a way that allows a verdict)."""
 
     def __init__(self, what, unit, value=None, must=None, goal=None, detail="", repeated=(), judged=True):
         self.what, self.unit, self.value = what, unit, value
         self.must, self.goal, self.detail, self.judged = must, goal, detail, judged
-        self.repeated = list(repeated)  # what each repetition gave
+        self.repeated = list(repeated)  # one value per repetition
 
     @property
     def verdict(self):
@@ -43,7 +43,7 @@ class Row:
 
 
 def main_only(values):
-    """Without the shorter runs that only show what length does."""
+    """Without the shorter runs, which are only for comparing lengths."""
     return {name: value for name, value in values.items() if not name.endswith(lengths.SHORT)}
 
 
@@ -53,7 +53,7 @@ def worst(values):
 
 
 def mean_row(measures, what, group, measure, unit, must, goal, detail, among=None):
-    """The geometric mean over workloads, and that of each repetition."""
+    """A row of the geometric mean over workloads, also per repetition."""
     values = main_only(measures.matching(group, measure))
     names = [name for name in values if among is None or name in among]
     repeated = [measures.repeated("%s/%s/%s" % (group, name, measure)) for name in names]
@@ -62,7 +62,7 @@ def mean_row(measures, what, group, measure, unit, must, goal, detail, among=Non
 
 
 def worst_row(measures, what, group, measure, unit, must, goal=None):
-    """The workload that is worst."""
+    """A row of the worst workload."""
     value, name = worst(main_only(measures.matching(group, measure)))
     return Row(what, unit, value, must, goal, name, measures.repeated("%s/%s/%s" % (group, name, measure)))
 
@@ -105,7 +105,7 @@ def memory_rows(measures):
     return [Row("indexer memory, of 4x the program's + 256 MB", "x", value, 1.0, 1.0 if twice <= 1 else 0, detail)]
 
 
-# must and goal of p50, must of p99, in ms.
+# Must and goal of p50, must of p99, in ms.
 LATENCIES = {
     "registers": (3, 1, 20),
     "memory": (2, None, 20),
@@ -184,12 +184,12 @@ INSTEAD = {
     "gdb-record": "instead: gdb record full",
     "lackey": "instead: lackey --trace-mem=yes",
     "rr": "instead: rr record",
-    "chronicle": "the same of chronicle record",
+    "chronicle": "chronicle record, for comparison",
 }
 
 
 def instead_rows(measures):
-    """What an instruction takes with each, and where there is a file, its bytes."""
+    """The time per instruction of each alternative and, if it writes a file, the bytes per instruction."""
     rows = []
     for name, what in INSTEAD.items():
         for measure, unit in (("ns-per-instruction", "ns/instr"), ("bytes-per-instruction", "B/instr")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The programs that are measured, at any length."""
+"""The programs that are measured. Each can run at any length."""
 import pathlib
 import re
 import shutil
@@ -8,33 +8,33 @@ from .process import BenchError, output_of, progress, run
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "workloads"
 
-# About how many instructions a workload runs.
+# Approximate number of instructions per workload.
 SIZES = {"tiny": 20e6, "small": 300e6, "medium": 1.5e9, "large": 5e9}
 
 
 def parse_size(text):
-    """A name of SIZES, or a number of instructions such as 800M or 3G."""
+    """The number of instructions for a name of SIZES or for a text such as 800M or 3G."""
     if text in SIZES:
         return SIZES[text]
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([MG])", text)
     if not match:
-        raise BenchError("--size is one of %s, or a number of instructions such as 800M" % ", ".join(SIZES))
+        raise BenchError("invalid --size: expected one of %s, or a number of instructions such as 800M" % ", ".join(SIZES))
     return float(match[1]) * {"M": 1e6, "G": 1e9}[match[2]]
 
 
 def program(name):
-    """A program of Debian's, whatever else the PATH offers."""
+    """The path of a Debian program, even if PATH has another one."""
     path = shutil.which(name, path="/usr/bin:/bin")
     if not path:
-        raise BenchError("%s is missing; utils/setup installs it" % name)
+        raise BenchError("%s is missing; run utils/setup" % name)
     return path
 
 
 class Workload:
     """A program that can be run for about a given number of instructions.
 
-    start: instructions it runs before the work; unit: instructions for one unit of work (both
-    were measured once; they only decide how long a run is)."""
+    start is the number of instructions before the work, unit that of one unit of work. Both were measured once; they
+    only decide the length of a run."""
 
     name = unit = start = None
 
@@ -42,7 +42,7 @@ class Workload:
         return max(1, round((instructions - self.start) / self.unit))
 
     def command(self, place, amount):
-        """Makes the inputs under place, if they are not there, and gives the command."""
+        """Makes the inputs under place, unless they exist, and returns the command."""
         raise NotImplementedError
 
 
@@ -59,7 +59,7 @@ class Archive:
                 with open(whole, "wb") as out:
                     run(["tar", "--sort=name", "-C", "/usr", "-c", "include"], stdout=out)
             if size > whole.stat().st_size:
-                progress("/usr/include has only %d MB; the run is shorter" % (whole.stat().st_size >> 20))
+                progress("/usr/include has only %d MB, so the run is shorter" % (whole.stat().st_size >> 20))
             with open(whole, "rb") as source, open(path, "wb") as out:
                 left = size
                 while left > 0 and (part := source.read(min(left, 1 << 20))):
@@ -117,10 +117,10 @@ class Perl(Workload):
 
 
 class Compiler(Workload):
-    """cc1 -O1 on the stb libraries, preprocessed: each copy has names of its own."""
+    """Runs cc1 -O1 on the preprocessed stb libraries. Each copy has names of its own."""
 
     name, start, unit = "cc1", 100e6, 1e6
-    # What compiling each takes, in units, the largest first.
+    # The cost of compiling each, in units, the largest first.
     LIBRARIES = {
         "stb_image": 5300,
         "stb_truetype": 2700,
@@ -151,13 +151,13 @@ class Compiler(Workload):
 
     @staticmethod
     def preprocess(place, headers, part, define="NDEBUG"):
-        """What the headers become, but only what comes from files with part in their name."""
+        """The preprocessed text of the headers that comes from files with `part` in their names."""
         source = place / "preprocess.c"
         source.write_text("#define %s\n" % define + "".join("#include %s\n" % header for header in headers))
         if "/stb" in part and not pathlib.Path("/usr/include/stb").exists():
-            raise BenchError("libstb-dev is missing; utils/setup installs it")
+            raise BenchError("libstb-dev is missing; run utils/setup")
         kept, keep = [], True
-        # Without the compiler's own headers, which are left out, there are no vectors.
+        # Vector code would need the compiler's own headers, which are left out.
         for line in output_of([program("gcc"), "-E", "-DSTBI_NO_SIMD", source]).splitlines(keepends=True):
             marker = re.match(r'# \d+ "([^"]*)"', line)
             if marker:
@@ -168,7 +168,7 @@ class Compiler(Workload):
 
 
 class Built(Workload):
-    """A program of ours, compiled here."""
+    """A program of this folder, which is compiled here."""
 
     source = flags = None
 

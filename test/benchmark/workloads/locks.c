@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Eight threads that take turns at a table under locks and compute on their own
-// in between. `locks N` makes N rounds a thread.
+// Runs eight threads that take turns at a table under locks and compute on
+// their own in between. `locks N` makes N rounds per thread.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pointers: a std::map of strings that grows, is looked up and shrinks again.
-// `map N` makes N changes. Built with -g -O0 as well, for stepping through it.
+// Follows pointers: a std::map of strings grows, is searched and shrinks again.
+// `map N` makes N changes. It is also built with -g -O0, for stepping through
+// it.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What Perl is used for: lines, patterns, hashes, sorting. `script.pl N` does N rounds.
+# Typical work for Perl: lines, patterns, hashes, sorting. `script.pl N` does N rounds.
 use strict;
 use warnings;
 

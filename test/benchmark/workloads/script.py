@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What scripts do: dictionaries, strings, objects, sorting, recursion. `script.py N` does N rounds."""
+"""Typical work for scripts: dictionaries, strings, objects, sorting, recursion. `script.py N` does N rounds."""
 import json
 import re
 import sys

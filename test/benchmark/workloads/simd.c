@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Floating point and vectors: planets that attract each other, and a blur of an
-// image. `simd N` does N rounds of both. Built with -O3 -march=x86-64-v3, so
-// that the compiler uses AVX2 and FMA.
+// Uses floating point and vectors: planets that attract each other, and a blur
+// of an image. `simd N` does N rounds of both. Built with -O3 -march=x86-64-v3,
+// so that the compiler uses AVX2 and FMA.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Packs the extension with vsce, and looks into the package.
+// Packs the extension with vsce and checks the package.
 'use strict';
 const assert = require('assert');
 const fs = require('fs');
@@ -12,13 +12,13 @@ const [extension, vsix] = process.argv.slice(2);
   assert.deepStrictEqual(files, ['README.md', 'extension.js', 'package.json']);
   await createVSIX({ cwd: extension, packagePath: vsix, dependencies: false, allowMissingRepository: true, skipLicense: true });
   assert(fs.statSync(vsix).size > 1000);
-  // It needs nothing but VS Code at run time.
+  // At run time it needs only VS Code.
   const about = JSON.parse(fs.readFileSync(path.join(extension, 'package.json'), 'utf8'));
   assert.strictEqual(about.dependencies, undefined);
   const code = fs.readFileSync(path.join(extension, 'extension.js'), 'utf8');
   const needs = [...code.matchAll(/require\('([^']*)'\)/g)].map((match) => match[1]);
   assert.deepStrictEqual(needs, ['fs', 'path', 'vscode']);
-  // Every command that is announced exists, and the other way round.
+  // The commands of package.json are those that the code registers.
   const announced = about.contributes.commands.map((c) => c.command).sort();
   const made = [...code.matchAll(/command\('(\w+)'/g)].map((match) => 'chronicle.' + match[1]).sort();
   assert.deepStrictEqual(made, announced);

@@ -5,18 +5,18 @@
 static int Total;
 
 static int factorial(int N) {
-  if (N <= 1)
-    return 1;
-  int Below = factorial(N - 1);
-  return N * Below;
+  if (N <= 1)                   // line: test
+    return 1;                   // line: base
+  int Below = factorial(N - 1); // line: below
+  return N * Below;             // line: multiply
 }
 
 int main(void) {
-  for (int I = 1; I <= 3; ++I) {
-    int Square = I * I;
-    Total += Square;
+  for (int I = 1; I <= 3; ++I) { // line: loop
+    int Square = I * I;          // line: square
+    Total += Square;             // line: add
   }
-  int Result = factorial(4);
-  printf("%d %d\n", Total, Result);
+  int Result = factorial(4);        // line: call
+  printf("%d %d\n", Total, Result); // line: print
   return 0;
 }

@@ -10,13 +10,13 @@ struct Node {
 static int sum(struct Node *N) {
   int S = 0;
   for (int I = 0; I < 3; ++I) {
-    S += N->Value;
-    N = N->Next;
+    S += N->Value; // line: fault
+    N = N->Next;   // line: next
   }
   return S;
 }
 
 int main(void) {
   struct Node B = {NULL, 2}, A = {&B, 1};
-  return sum(&A);
+  return sum(&A); // line: call
 }

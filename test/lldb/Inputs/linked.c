@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The library that is linked with.
+// The library with which programs are linked.
 int LinkedCount;
 
 int twice(int Value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What C has for a debugger to show: every kind of type, frames with arguments
-// in registers and on the stack, globals, recursion.
+// Has everything that a debugger can show of C: every kind of type, frames with
+// arguments in registers and on the stack, globals, recursion.
 #include <stdio.h>
 #include <string.h>
 

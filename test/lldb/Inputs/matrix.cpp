@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What C++ has for a debugger to show: containers that LLDB's formatters know,
+// Has what a debugger can show of C++: containers that LLDB's formatters know,
 // virtual calls, templates, lambdas, exceptions, namespaces, references.
 #include <cstdio>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls of all kinds without leaving by anything but a return; short, because a
+// Makes calls of all kinds, which all end by a return. It is short, because a
 // test steps through every instruction.
 #include <stdlib.h>
 
@@ -9,8 +9,10 @@ int Table[4] = {4, 2, 3, 1};
 static int fibonacci(int N) {
   if (N < 2)
     return N;
+  // clang-format off: one statement on two lines.
   return fibonacci(N - 1) +
          fibonacci(N - 2);
+  // clang-format on
 }
 
 static int compare(const void *A, const void *B) {
@@ -34,7 +36,9 @@ static int loop(int N) {
   for (int I = 0; I < N; ++I) {
     if (I & 1)
       continue;
+    // clang-format off: two statements and a loop on one line.
     Sum += abs(-I); while (Sum & 1) Sum += fibonacci(1);
+    // clang-format on
   }
   return Sum;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ways in and out of functions: recursion, callbacks from a library without
-// line information, tail calls, longjmp, a signal handler, inlined functions.
+// Enters and leaves functions by recursion, callbacks from a library without
+// line information, longjmp, a signal handler and inlined functions.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 static volatile int Sink;
 
 static int factorial(int N) {
-  if (N < 2)
+  if (N < 2) // line: test
     return 1;
-  int Below = factorial(N - 1);
-  return N * Below;
-}
+  int Below = factorial(N - 1); // line: below
+  return N * Below;             // line: multiply
+} // line: returned
 
 static int compare(const void *A, const void *B) {
   int Left = *(const int *)A;
@@ -30,7 +30,7 @@ static void jumpHome(int Depth) {
 }
 
 static void handler(int Signal) {
-  Sink = Signal;
+  Sink = Signal; // line: handler
 }
 
 static inline __attribute__((always_inline)) int twice(int X) {
@@ -48,15 +48,15 @@ __attribute__((noinline)) static int busy(int N) {
 
 int main(void) {
   int Numbers[] = {3, 1, 2};
-  int F = factorial(4);
-  qsort(Numbers, 3, sizeof(int), compare);
-  int Code = setjmp(Home);
-  if (Code == 0)
-    jumpHome(2);
-  signal(SIGUSR1, handler);
-  raise(SIGUSR1);
-  int T = twice(F);
-  int B = busy(20000);
-  printf("%d %d %d %d %d\n", F, Numbers[0], Code, T, B);
+  int F = factorial(4);                                  // line: factorial
+  qsort(Numbers, 3, sizeof(int), compare);               // line: sort
+  int Code = setjmp(Home);                               // line: setjmp
+  if (Code == 0)                                         // line: code
+    jumpHome(2);                                         // line: jump
+  signal(SIGUSR1, handler);                              // line: install
+  raise(SIGUSR1);                                        // line: raise
+  int T = twice(F);                                      // line: twice
+  int B = busy(20000);                                   // line: busy
+  printf("%d %d %d %d %d\n", F, Numbers[0], Code, T, B); // line: print
   return 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A function that runs often: a condition that is false each time takes minutes.
+// Calls a function so often that a breakpoint with a false condition takes
+// minutes.
 static volatile int Total;
 
 __attribute__((noinline)) static void tick(int Number) {
-  Total += Number & 1;
+  Total += Number & 1; // line: tick
 }
 
 int main(void) {

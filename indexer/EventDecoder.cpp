@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "indexer/EventDecoder.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+#include <cinttypes>
+#include <cstring>
+
+using namespace llvm;
+
+namespace chronicle::indexer {
+
+/// Reasons are VEX operations: a few thousand at most.
+static constexpr uint32_t MaxReason = 1 << 16;
+
+/// System call numbers of Linux on x86-64, which the recorded program uses even
+/// if the indexer should run on another machine.
+static constexpr uint32_t ExecveNumber = 59, ExecveatNumber = 322;
+
+template <typename T> static ArrayRef<uint8_t> bytesOf(const T &Value) {
+  return ArrayRef(reinterpret_cast<const uint8_t *>(&Value), sizeof(T));
+}
+
+Expected<EventRecord> EventRecord::take(ArrayRef<uint8_t> &Area) {
+  ch_event_header H;
+  if (Area.size() < sizeof(H))
+    return createStringError("run word names an event, but none is left");
+  std::memcpy(&H, Area.data(), sizeof(H));
+  Area = Area.drop_front(sizeof(H));
+  if (H.kind == 0 || H.kind >= events::EventKindCount ||
+      H.size < events::eventFixedSize(H.kind) || H.size > Area.size())
+    return createStringError("invalid event of kind %u with %u bytes",
+                             unsigned(H.kind), unsigned(H.size));
+  EventRecord Record{H.kind, Area.take_front(H.size)};
+  Area = Area.drop_front(std::min<size_t>(alignTo(H.size, 8), Area.size()));
+  return Record;
+}
+
+void EventDecoder::add(uint32_t Kind, ArrayRef<uint8_t> Payload,
+                       ArrayRef<uint8_t> More) {
+  Block.Events.add(Block.Executions, Kind, Payload, More);
+  Calls.event(Kind, Payload, Block.now());
+  ++Counts.Events;
+  ++Counts.EventsByKind[Kind];
+}
+
+void EventDecoder::outsideWrite(uint64_t Address, ArrayRef<uint8_t> Bytes,
+                                ch_outside_finder FoundBy,
+                                uint32_t Instruction) {
+  ch_ev_outside_write Event = {};
+  Event.address = Address;
+  Event.length = uint32_t(Bytes.size());
+  Event.found_by = FoundBy;
+  Event.instruction = Instruction;
+  add(CH_EV_OUTSIDE_WRITE, bytesOf(Event), Bytes);
+  Image.write(Address, Bytes.data(), Bytes.size());
+  // Other processes may write shared memory without a report.
+  if (FoundBy == CH_FOUND_BY_LOAD || Image.isShared(Address))
+    ++Counts.OutsideWrites;
+  else
+    ++Counts.UnreportedWrites;
+}
+
+void EventDecoder::endBlock() {
+  // If the recorder died before it sent what the block's stores changed, the
+  // page chunks do not have it, and readers must know.
+  if (Superblocks.someMarkStores() && Block.SentExecutions != Block.Executions)
+    add(CH_EV_STORED, bytesOf(ch_ev_stored()));
+  Modules.look(Image);
+}
+
+Error EventDecoder::define(const events::DefineEvent &E) {
+  if (Error Invalid = Superblocks.define(E.id, E.first_exit, E.definition()))
+    return Invalid;
+  Block.Sequence.setExitCount(Superblocks.exitCount());
+  for (const bytecode::SlotFact *F = Superblocks.facts(Superblocks[E.id]),
+                                *End = Superblocks.factsEnd();
+       F != End; ++F) {
+    if (F->Kind == bytecode::SlotKind::Store ||
+        F->Kind == bytecode::SlotKind::Load ||
+        F->Kind == bytecode::SlotKind::StackPointer)
+      continue;
+    if (F->Reason >= MaxReason)
+      return createStringError("opaque value with the invalid reason %u",
+                               F->Reason);
+    if (F->Reason >= Counts.OpaqueByReason.size())
+      Counts.OpaqueByReason.resize(F->Reason + 1);
+  }
+  Database.addDefinition(E.id, E.definition());
+  return Error::success();
+}
+
+Error EventDecoder::nameReason(const events::OpNameEvent &E) {
+  if (E.reason >= MaxReason)
+    return createStringError("name for the invalid reason %u", E.reason);
+  if (E.reason >= ReasonNames.size())
+    ReasonNames.resize(E.reason + 1);
+  ReasonNames[E.reason] = toStringRef(E.name()).str();
+  Database.addReasonName(E.reason, E.name());
+  return Error::success();
+}
+
+/// Whether the timeline, which readers have in memory as a whole, lists events
+/// of the kind.
+static bool isInTimeline(uint32_t Kind) {
+  switch (Kind) {
+  case CH_EV_MAP:
+  case CH_EV_UNMAP:
+  case CH_EV_PROTECT:
+  case CH_EV_THREAD_START:
+  case CH_EV_THREAD_EXIT:
+  case CH_EV_SIGNAL:
+  case CH_EV_LOG_LOADS:
+    return true;
+  default:
+    return false;
+  }
+}
+
+Error EventDecoder::decode(const EventRecord &Record) {
+  const auto [Kind, Payload] = Record;
+  // EventRecord::take has checked the size of the fixed part, so that only
+  // registers, whose record has a count, can fail to decode.
+  switch (Kind) {
+  case CH_EV_DEFINE:
+    return define(*events::DefineEvent::decode(Kind, Payload));
+  case CH_EV_OP_NAME:
+    return nameReason(*events::OpNameEvent::decode(Kind, Payload));
+  case CH_EV_FAULT:
+    return createStringError("fault event without a superblock that faulted");
+  case CH_EV_AUDIT:
+    return audit(*events::AuditEvent::decode(Kind, Payload));
+  case CH_EV_STORED:
+    return stored(*events::StoredEvent::decode(Kind, Payload));
+  case CH_EV_MEMORY:
+    return memory(Record, *events::MemoryEvent::decode(Kind, Payload));
+  case CH_EV_MAP:
+    map(*events::MapEvent::decode(Kind, Payload));
+    break;
+  case CH_EV_UNMAP: {
+    auto Range = events::UnmapEvent::decode(Kind, Payload);
+    Image.unmap(Range->address, Range->length);
+    break;
+  }
+  case CH_EV_REGISTERS:
+    if (!events::RegistersEvent::decode(Kind, Payload))
+      return createStringError("register event is cut off");
+    break;
+  case CH_EV_THREAD_START:
+    ++Counts.Threads;
+    break;
+  case CH_EV_SYSCALL_ENTER: {
+    auto Call = events::SyscallEnterEvent::decode(Kind, Payload);
+    if (Call->number == ExecveNumber || Call->number == ExecveatNumber)
+      Counts.ExecThread = Call->thread;
+    break;
+  }
+  case CH_EV_SYSCALL_EXIT: {
+    auto Call = events::SyscallExitEvent::decode(Kind, Payload);
+    if (Call->thread == Counts.ExecThread)
+      Counts.ExecThread = 0;
+    break;
+  }
+  case CH_EV_END: {
+    auto End = events::EndEvent::decode(Kind, Payload);
+    Counts.Ended = true;
+    Counts.EndReason = End->reason;
+    Counts.EndCode = End->code;
+    break;
+  }
+  default:
+    break;
+  }
+  if (isInTimeline(Kind))
+    Database.addTimeline(Block.now(), Kind, Payload);
+  add(Kind, Payload);
+  return Error::success();
+}
+
+Error EventDecoder::memory(const EventRecord &Record,
+                           const events::MemoryEvent &E) {
+  ArrayRef<uint8_t> Fixed =
+      Record.Payload.take_front(events::MemoryEvent::MinSize);
+  if (E.flags & CH_MEM_ZERO) {
+    Image.zero(E.address, E.length);
+    add(Record.Kind, Fixed);
+    return Error::success();
+  }
+  std::optional<ArrayRef<uint8_t>> Bytes = E.bytes();
+  if (!Bytes)
+    return createStringError("memory contents at 0x%" PRIx64 " are cut off",
+                             uint64_t(E.address));
+  Image.write(E.address, Bytes->data(), Bytes->size());
+  add(Record.Kind, Fixed,
+      E.flags & CH_MEM_BY_REFERENCE ? ArrayRef<uint8_t>() : *Bytes);
+  return Error::success();
+}
+
+Error EventDecoder::stored(const events::StoredEvent &E) {
+  ArrayRef<uint8_t> Pages = E.pages();
+  while (!Pages.empty()) {
+    auto CutOff = [] {
+      return createStringError("the pages of a stored event are cut off");
+    };
+    ch_stored_page Page;
+    if (Pages.size() < sizeof(Page))
+      return CutOff();
+    std::memcpy(&Page, Pages.data(), sizeof(Page));
+    Pages = Pages.drop_front(sizeof(Page));
+    uint64_t Granules[GranuleWords];
+    size_t Bytes = 0;
+    for (unsigned W = 0; W < GranuleWords; ++W) {
+      Granules[W] = Page.granules[W];
+      Bytes += size_t(popcount(Granules[W])) * GranuleSize;
+    }
+    if (Pages.size() < Bytes)
+      return CutOff();
+    Image.writeGranules(Page.address, Granules, Pages.data());
+    Pages = Pages.drop_front(Bytes);
+  }
+  ++Counts.EventsByKind[CH_EV_STORED];
+  if (E.flags & CH_STORED_ALL)
+    Block.SentExecutions = Block.Executions;
+  return Error::success();
+}
+
+void EventDecoder::map(const events::MapEvent &E) {
+  // The stack's growth is reported after it was used, and what it adds was
+  // never written before.
+  if (!(E.flags & CH_MAP_STACK))
+    Image.map(E.address, E.length, E.isShared() ? E.object : 0, E.offset);
+  Modules.mapped(E, E.path(), Block.now());
+}
+
+Error EventDecoder::audit(const events::AuditEvent &E) {
+  std::optional<ArrayRef<uint8_t>> Found = E.bytes();
+  if (!Found)
+    return createStringError("audit of 0x%" PRIx64 " is cut off",
+                             uint64_t(E.address));
+  ++Counts.EventsByKind[CH_EV_AUDIT];
+  ArrayRef<uint8_t> Bytes = *Found;
+  if (Image.equals(E.address, Bytes.data(), Bytes.size()))
+    return Error::success();
+  // Runs of granules that differ; the same write may have left bytes as they
+  // were.
+  auto Step = [&](size_t At) {
+    return std::min<size_t>(Bytes.size(),
+                            At + GranuleSize - (E.address + At) % GranuleSize);
+  };
+  for (size_t At = 0; At < Bytes.size();) {
+    size_t Start = At;
+    while (At < Bytes.size() &&
+           !Image.equals(E.address + At, Bytes.data() + At, Step(At) - At))
+      At = Step(At);
+    if (At > Start)
+      outsideWrite(E.address + Start, Bytes.slice(Start, At - Start),
+                   CH_FOUND_BY_AUDIT, 0);
+    else
+      At = Step(At);
+  }
+  Requests |= CH_REQUEST_LOG_LOADS;
+  return Error::success();
+}
+
+StringRef EventDecoder::reasonName(uint32_t Reason) const {
+  StringRef Fixed = events::fixedReasonName(Reason);
+  if (!Fixed.empty())
+    return Fixed;
+  return Reason < ReasonNames.size() ? StringRef(ReasonNames[Reason])
+                                     : StringRef();
+}
+
+} // namespace chronicle::indexer

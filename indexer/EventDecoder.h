@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Applies the event records of the stream: to the memory image, to the table
+/// of superblocks, to the call stacks and to the open block.
+
+#ifndef CHRONICLE_INDEXER_EVENTDECODER_H
+#define CHRONICLE_INDEXER_EVENTDECODER_H
+
+#include "indexer/DatabaseBuilder.h"
+#include "indexer/MemoryImage.h"
+#include "indexer/ModuleList.h"
+#include "indexer/OpenBlock.h"
+#include "indexer/SuperblockTable.h"
+#include "indexer/model/CallFollower.h"
+#include "trace-format/events/Events.h"
+#include <string>
+#include <vector>
+
+namespace chronicle::indexer {
+
+/// An event record of a chunk. Its payload has at least the fixed part of its
+/// kind.
+struct EventRecord {
+  uint32_t Kind;
+  llvm::ArrayRef<uint8_t> Payload;
+
+  /// Takes the first record off a chunk's event area.
+  static llvm::Expected<EventRecord> take(llvm::ArrayRef<uint8_t> &Area);
+};
+
+/// Events are rare compared to executions, so that nothing here is tuned.
+class EventDecoder {
+public:
+  EventDecoder(MemoryImage &Image, DatabaseBuilder &Database,
+               SuperblockTable &Superblocks, model::CallFollower &Calls,
+               OpenBlock &Block, StreamCounts &Counts)
+      : Image(Image), Database(Database), Superblocks(Superblocks),
+        Calls(Calls), Block(Block), Counts(Counts) {}
+
+  /// Applies a record and adds it to the block, if the file keeps its kind. An
+  /// error means that the stream cannot be trusted from here on.
+  llvm::Error decode(const EventRecord &Record);
+  /// Adds an event to the block, its payload in two parts.
+  void add(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload,
+           llvm::ArrayRef<uint8_t> More = {});
+  /// Adds and applies a write that no event reported.
+  void outsideWrite(uint64_t Address, llvm::ArrayRef<uint8_t> Bytes,
+                    ch_outside_finder FoundBy, uint32_t Instruction);
+  /// Call before the block ends: completes what its events began.
+  void endBlock();
+
+  const ModuleList &modules() const { return Modules; }
+  /// The name of an opaque reason, or empty.
+  llvm::StringRef reasonName(uint32_t Reason) const;
+  /// CH_REQUEST_* bits to be sent to the recorder.
+  uint32_t requests() const { return Requests; }
+
+private:
+  llvm::Error define(const events::DefineEvent &E);
+  llvm::Error nameReason(const events::OpNameEvent &E);
+  llvm::Error memory(const EventRecord &Record, const events::MemoryEvent &E);
+  llvm::Error stored(const events::StoredEvent &E);
+  llvm::Error audit(const events::AuditEvent &E);
+  void map(const events::MapEvent &E);
+
+  MemoryImage &Image;
+  DatabaseBuilder &Database;
+  SuperblockTable &Superblocks;
+  model::CallFollower &Calls;
+  OpenBlock &Block;
+  StreamCounts &Counts;
+  ModuleList Modules;
+  std::vector<std::string> ReasonNames;
+  uint32_t Requests = 0;
+};
+
+} // namespace chronicle::indexer
+
+#endif

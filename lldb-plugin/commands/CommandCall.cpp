@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/commands/CommandCall.h"
+#include "lldb-plugin/lldb/LldbInternals.h"
+#include "query/json/JsonAnswers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <future>
+#include <thread>
+
+using namespace llvm;
+using lldb::SBCommandReturnObject;
+
+namespace chronicle::commands {
+
+static constexpr uint64_t DefaultLimit = 20;
+
+// ---- words ----
+
+static bool isNumber(StringRef Word) {
+  uint64_t Ignored;
+  Word.consume_front("-");
+  return !Word.getAsInteger(0, Ignored);
+}
+
+/// Reads the option Given[I], and its value, which may be the next word.
+Error CommandCall::parseOption(ArrayRef<StringRef> Given, size_t &I) {
+  StringRef Word = Given[I];
+  bool Long = Word.starts_with("--");
+  auto [Name, Attached] = Word.drop_front(Long ? 2 : 1).split('=');
+  const OptionSpec *O = Long == (Name.size() > 1) ? Spec.option(Name) : nullptr;
+  if (!O) {
+    std::string Known;
+    for (const OptionSpec &Each : Spec.Options)
+      Known += std::string(Known.empty() ? "--" : ", --") + Each.Name;
+    return createStringError(
+        formatv("unknown option '{1}': chronicle {0} has {2}. Put -- before an "
+                "argument that starts with a dash",
+                Spec.Name, Word, Known.empty() ? "none" : Known.c_str()));
+  }
+  bool HasValue = Word.contains('=');
+  if (!O->Value) {
+    if (HasValue)
+      return createStringError(formatv("--{0} takes no value", O->Name));
+  } else if (!HasValue) {
+    if (I + 1 == Given.size())
+      return createStringError(
+          formatv("--{0} needs a value: {1}", O->Name, O->Value));
+    Attached = Given[++I];
+  }
+  Options.emplace_back(O, Attached);
+  return Error::success();
+}
+
+Error CommandCall::parse(ArrayRef<StringRef> Given) {
+  bool OptionsEnded = false;
+  for (size_t I = 0; I < Given.size(); ++I) {
+    StringRef Word = Given[I];
+    if (OptionsEnded || !Word.starts_with("-") || Word == "-" || isNumber(Word))
+      Words.push_back(Word);
+    else if (Word == "--")
+      OptionsEnded = true;
+    else if (Error E = parseOption(Given, I))
+      return E;
+  }
+  if (Words.size() > Spec.MostWords)
+    return createStringError(
+        formatv("unexpected argument '{0}': the syntax is chronicle {1} {2}",
+                Words[Spec.MostWords], Spec.Name, Spec.Arguments));
+  return Error::success();
+}
+
+bool CommandCall::has(StringRef Option) const {
+  return any_of(Options,
+                [&](const auto &Given) { return Option == Given.first->Name; });
+}
+
+StringRef CommandCall::value(StringRef Option, StringRef Default) const {
+  for (const auto &[Given, Value] : reverse(Options))
+    if (Option == Given->Name)
+      return Value;
+  return Default;
+}
+
+Expected<uint64_t> CommandCall::number(StringRef Option,
+                                       uint64_t Default) const {
+  uint64_t Number = Default;
+  if (has(Option) && value(Option).getAsInteger(0, Number))
+    return createStringError(
+        formatv("invalid value '{1}' of --{0}: expected a number", Option,
+                value(Option)));
+  return Number;
+}
+
+Expected<uint32_t> CommandCall::threadOption() const {
+  Expected<uint64_t> Thread = number("thread", 0);
+  if (!Thread)
+    return Thread.takeError();
+  if (*Thread > UINT32_MAX)
+    return createStringError(formatv("there is no thread {0}", *Thread));
+  return uint32_t(*Thread);
+}
+
+Expected<uint64_t> CommandCall::limitOption() const {
+  Expected<uint64_t> Limit = number("limit", DefaultLimit);
+  if (!Limit)
+    return Limit.takeError();
+  if (!*Limit)
+    return createStringError("invalid value '0' of --limit: expected a "
+                             "positive integer");
+  return *Limit;
+}
+
+Expected<questions::SearchOptions>
+CommandCall::searchOptions(const target::LoadedTrace &Loaded,
+                           answers::TimeRange Default) const {
+  questions::SearchOptions Search;
+  Search.When = Default;
+  for (auto [Name, Moment] : {std::pair("from", &Search.When.First),
+                              std::pair("to", &Search.When.Last)}) {
+    if (!has(Name))
+      continue;
+    Expected<session::Position> Given = target::parseMoment(
+        Loaded.trace(), value(Name), Loaded.position().Time);
+    if (!Given)
+      return Given.takeError();
+    *Moment = Given->Time;
+  }
+  if (Search.When.First > Search.When.Last)
+    return createStringError(
+        formatv("--from, time {0}, is after --to, time {1}", Search.When.First,
+                Search.When.Last));
+  Expected<uint64_t> Limit = limitOption();
+  if (!Limit)
+    return Limit.takeError();
+  Search.Limit = *Limit;
+  Expected<uint32_t> Thread = threadOption();
+  if (!Thread)
+    return Thread.takeError();
+  Search.Thread = *Thread;
+  Search.Backward = !has("oldest-first");
+  return Search;
+}
+
+Expected<questions::SearchOptions>
+CommandCall::searchOptions(const target::LoadedTrace &Loaded) const {
+  return searchOptions(Loaded, {0, Loaded.trace().instructions()});
+}
+
+// ---- answers ----
+
+std::string CommandCall::title() const {
+  return std::string("chronicle ") + Spec.Name;
+}
+
+void CommandCall::print(const Twine &Text) {
+  Result.PutCString(Text.str().c_str());
+}
+
+void CommandCall::printJson(const json::Value &Value) {
+  std::string Text;
+  raw_string_ostream(Text) << Value << '\n';
+  Result.PutCString(Text.c_str());
+}
+
+bool CommandCall::interruptibly(
+    StringRef Title, function_ref<void(const answers::Cancellation &)> Work) {
+  using namespace std::chrono_literals;
+  answers::Cancellation Cancel;
+  std::promise<void> Done;
+  std::thread Watcher([&, Over = Done.get_future()] {
+    if (Over.wait_for(300ms) == std::future_status::ready)
+      return;
+    std::string What = Title.str();
+    lldb::SBProgress Progress(What.c_str(), "Ctrl-C ends it", Debugger);
+    while (Over.wait_for(20ms) != std::future_status::ready)
+      if (interrupted())
+        Cancel.Cancelled = true;
+  });
+  Work(Cancel);
+  Done.set_value();
+  Watcher.join();
+  return Cancel.Cancelled;
+}
+
+bool CommandCall::interrupted() {
+  // LLDB reports its own requests to any thread, Ctrl-C only to this one.
+  return Debugger.InterruptRequested() ||
+         internals::commandInterrupted(Debugger.GetCommandInterpreter());
+}
+
+json::Object jsonPosition(const target::LoadedTrace &Loaded) {
+  const query::Trace &T = Loaded.trace();
+  session::Position Here = Loaded.position();
+  json::Object Result{{"time", Here.Time},
+                      {"thread", Here.Thread},
+                      {"instructions", T.instructions()}};
+  Expected<answers::Registers> R = T.registers(Here.Thread, Here.Time);
+  if (!R) {
+    // The rest is still valid.
+    Result["error"] = toString(R.takeError());
+    return Result;
+  }
+  Result["pc"] = jsonapi::hexNumber(R->rip());
+  Result["symbol"] =
+      jsonapi::toJSON(questions::placeAt(T, R->rip(), Here.Time));
+  return Result;
+}
+
+void CommandCall::jump(target::LoadedTrace &Loaded, session::Position To,
+                       session::Stop Why, std::optional<json::Value> Answer) {
+  if (!json()) {
+    Loaded.jump(Debugger, To, Why, Result);
+    return;
+  }
+  SBCommandReturnObject Silent;
+  Loaded.jump(Debugger, To, Why, Silent);
+  if (!Silent.Succeeded()) {
+    Result.SetError(Silent.GetError());
+    return;
+  }
+  Result.SetStatus(Silent.GetStatus());
+  printJson(Answer ? *Answer : json::Value(jsonPosition(Loaded)));
+}
+
+void CommandCall::printResults(json::Array Results,
+                               const SearchStatus &Status) {
+  json::Object Answer{{"count", int64_t(Results.size())},
+                      {"more", Status.More}};
+  if (Status.Interrupted)
+    Answer["interrupted"] = true;
+  Answer["results"] = std::move(Results);
+  printJson(std::move(Answer));
+}
+
+void CommandCall::printEnd(const SearchStatus &Status) {
+  if (Status.Interrupted)
+    print("Interrupted: there may be more.\n");
+  else if (Status.More)
+    print("There are more: raise --limit, or go on with --from and --to.\n");
+}
+
+lldb::SBFrame CommandCall::selectedFrame() {
+  return Debugger.GetSelectedTarget()
+      .GetProcess()
+      .GetSelectedThread()
+      .GetSelectedFrame();
+}
+
+uint32_t CommandCall::selectedThread(const target::LoadedTrace &Loaded) const {
+  return Loaded.threadNumber(Loaded.process().GetSelectedThread());
+}
+
+} // namespace chronicle::commands

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The `chronicle …` commands of LLDB.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_COMMANDS_COMMANDS_H
+#define CHRONICLE_LLDB_PLUGIN_COMMANDS_COMMANDS_H
+
+#include "lldb/API/LLDB.h"
+
+namespace chronicle::commands {
+
+/// Adds the command `chronicle` and its subcommands. False: LLDB refused one.
+bool addCommands(lldb::SBCommandInterpreter Interpreter);
+
+} // namespace chronicle::commands
+
+#endif

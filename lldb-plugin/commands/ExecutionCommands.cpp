@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// last-exec, next-exec, executions.
+
+#include "lldb-plugin/commands/CallReader.h"
+#include "lldb-plugin/commands/CommandCall.h"
+#include "lldb-plugin/target/Describe.h"
+#include "lldb-plugin/target/Table.h"
+#include "query/json/JsonAnswers.h"
+
+using namespace llvm;
+
+namespace chronicle::commands {
+
+using questions::ExecutionAnswer;
+
+/// The code that the words name: "file:line", an address, or a function.
+/// Without words, the pc of the selected frame.
+static Expected<questions::CodeSelector> location(CommandCall &Call) {
+  std::string Text = Call.text();
+  uint64_t Number;
+  if (Text.empty()) {
+    lldb::SBFrame Frame = Call.selectedFrame();
+    if (!Frame.IsValid())
+      return createStringError("missing argument: give a function, file:line "
+                               "or an address");
+    return answers::AddressRange{Frame.GetPC(), Frame.GetPC()};
+  }
+  if (!StringRef(Text).getAsInteger(0, Number))
+    return answers::AddressRange{Number, Number};
+  auto [File, Line] = StringRef(Text).rsplit(':');
+  if (!File.empty() && !File.ends_with(":") && !Line.empty() &&
+      !Line.getAsInteger(10, Number)) {
+    if (!Number || Number > UINT32_MAX)
+      return createStringError(formatv(
+          "invalid line '{0}': expected a number from 1 to 2^32 - 1", Line));
+    return questions::SourceLine{File.str(), uint32_t(Number)};
+  }
+  return questions::FunctionName{Text, Call.has("inside")};
+}
+
+/// Where to stop for an execution of a function's first instruction: where a
+/// breakpoint on the function stops, because before that its variables are not
+/// set up.
+static Expected<Timestamp> stopFor(const target::LoadedTrace &Loaded,
+                                   const answers::Execution &X) {
+  lldb::SBTarget Target = Loaded.process().GetTarget();
+  lldb::SBFunction F = Target.ResolveLoadAddress(X.Pc).GetFunction();
+  if (!F.IsValid() || F.GetStartAddress().GetLoadAddress(Target) != X.Pc)
+    return X.Time;
+  CallMoment Entered;
+  Entered.Entry = X.Time;
+  Entered.Thread = X.Thread;
+  Entered.Function = X.Pc;
+  Expected<std::optional<Timestamp>> Ready =
+      afterPrologue(Loaded.trace(), Entered, prologueOf(F));
+  if (!Ready)
+    return Ready.takeError();
+  return Ready->value_or(X.Time);
+}
+
+/// The last execution before At, or the first one from At on.
+static Expected<std::optional<ExecutionAnswer>>
+executionFrom(CommandCall &Call, const query::Trace &T,
+              const questions::CodeSelector &Code, uint32_t Thread,
+              Timestamp At, bool Backward) {
+  questions::SearchOptions Options;
+  Options.Backward = Backward;
+  Options.Thread = Thread;
+  if (!Backward)
+    Options.When = {At, T.instructions()};
+  else if (At)
+    Options.When = {0, At - 1};
+  else
+    Options.When = {1, 0}; // there is no time before the start
+  return Call.ask<std::optional<ExecutionAnswer>>(
+      [&](const answers::Cancellation &Cancel) {
+        return questions::oneExecution(T, Code, Options, Cancel);
+      });
+}
+
+static Error oneExecution(CommandCall &Call, target::LoadedTrace &Loaded,
+                          bool Backward) {
+  Expected<questions::CodeSelector> Code = location(Call);
+  if (!Code)
+    return Code.takeError();
+  Expected<uint32_t> Thread = Call.threadOption();
+  if (!Thread)
+    return Thread.takeError();
+  const query::Trace &T = Loaded.trace();
+  Timestamp Here = Loaded.position().Time;
+  const auto *Function = std::get_if<questions::FunctionName>(&*Code);
+  bool AtEntry = Function && !Function->Whole;
+  // The instruction that runs now is neither before nor after.
+  Timestamp At = Backward ? Here : std::min(Here + 1, T.instructions());
+  Timestamp Stop = 0;
+  std::optional<ExecutionAnswer> Found;
+  do {
+    Expected<std::optional<ExecutionAnswer>> Answer =
+        executionFrom(Call, T, *Code, *Thread, At, Backward);
+    if (!Answer)
+      return Answer.takeError();
+    Found = std::move(*Answer);
+    if (!Found)
+      return createStringError(
+          formatv("{0} does not run {1} time {2}",
+                  Call.text().empty() ? "this instruction" : Call.text(),
+                  Backward ? "before" : "after", Here));
+    Stop = At = Found->Execution.Time;
+    if (AtEntry) {
+      Expected<Timestamp> Ready = stopFor(Loaded, Found->Execution);
+      if (!Ready)
+        return Ready.takeError();
+      Stop = *Ready;
+    }
+    // If its entry is behind us, the call that we are in is the present one.
+  } while (Backward && Stop >= Here);
+  const answers::Execution &X = Found->Execution;
+  json::Object Answer = jsonapi::toJSON(*Found);
+  if (Call.has("no-jump")) {
+    if (Call.json())
+      Call.printJson(std::move(Answer));
+    else
+      Call.print(formatv("time {0}, thread {1}: {2:x} {3}\n", X.Time, X.Thread,
+                         X.Pc, target::placeOf(Found->Where))
+                     .str());
+    return Error::success();
+  }
+  Answer["stopped-at"] = Stop;
+  Call.jump(Loaded, {Stop, X.Thread},
+            {.Kind = session::StopKind::Execution, .Time = X.Time},
+            std::move(Answer));
+  return Error::success();
+}
+
+static Error lastExecution(CommandCall &Call, target::LoadedTrace &Loaded) {
+  return oneExecution(Call, Loaded, /*Backward=*/true);
+}
+static Error nextExecution(CommandCall &Call, target::LoadedTrace &Loaded) {
+  return oneExecution(Call, Loaded, /*Backward=*/false);
+}
+
+static Error executions(CommandCall &Call, target::LoadedTrace &Loaded) {
+  Expected<questions::SearchOptions> Options = Call.searchOptions(Loaded);
+  if (!Options)
+    return Options.takeError();
+  Expected<questions::CodeSelector> Code = location(Call);
+  if (!Code)
+    return Code.takeError();
+  Expected<SearchResult<ExecutionAnswer>> Found = Call.collect<ExecutionAnswer>(
+      [&](questions::Visitor<ExecutionAnswer> Visit,
+          const answers::Cancellation &Cancel) {
+        return questions::searchExecutions(Loaded.trace(), *Code, *Options,
+                                           Visit, Cancel);
+      });
+  if (!Found)
+    return Found.takeError();
+  if (Call.json()) {
+    Call.printResults(jsonapi::jsonArray(Found->Answers), *Found);
+    return Error::success();
+  }
+  target::Table Rows({"time", "thread", "pc", "place"});
+  for (const ExecutionAnswer &X : Found->Answers)
+    Rows.add({std::to_string(X.Execution.Time),
+              std::to_string(X.Execution.Thread),
+              jsonapi::hexNumber(X.Execution.Pc), target::placeOf(X.Where)});
+  Call.print(Rows.empty() ? "It does not run.\n" : Rows.text());
+  Call.printEnd(*Found);
+  return Error::success();
+}
+
+ArrayRef<CommandSpec> executionCommands() {
+  static const OptionSpec Inside = {
+      "inside", 0, nullptr,
+      "Any instruction of the function, not only the first one."};
+  static const OptionSpec OneOptions[] = {Inside, ThreadOption, NoJumpOption,
+                                          JsonOption};
+  static const OptionSpec AllOptions[] = {
+      Inside,      FromOption,        ToOption,  ThreadOption,
+      LimitOption, OldestFirstOption, JsonOption};
+  static const char *const Details =
+      "The location is a function (its first instruction), file:line (the "
+      "start of the line's code) or an address; without one, the present "
+      "instruction.\n";
+  static const CommandSpec Table[] = {
+      {.Name = "last-exec",
+       .Run = lastExecution,
+       .Help = "Go back to where a function, a line or an instruction ran "
+               "last.",
+       .Arguments = "[<function> | <file>:<line> | <address>]",
+       .Details = Details,
+       .Examples = "  chronicle last-exec transfer\n"
+                   "  chronicle last-exec demo.c:26\n"
+                   "  chronicle last-exec --no-jump 0x401136\n",
+       .Options = OneOptions,
+       .Words = Completes::Location,
+       .Repeat = nullptr},
+      {.Name = "next-exec",
+       .Run = nextExecution,
+       .Help = "Go forward to where a function, a line or an instruction runs "
+               "next.",
+       .Arguments = "[<function> | <file>:<line> | <address>]",
+       .Details = Details,
+       .Examples = "  chronicle next-exec transfer\n",
+       .Options = OneOptions,
+       .Words = Completes::Location,
+       .Repeat = nullptr},
+      {.Name = "executions",
+       .Run = executions,
+       .Help = "Show when a function, a line or an instruction ran.",
+       .Arguments = "[<function> | <file>:<line> | <address>]",
+       .Details = Details,
+       .Examples = "  chronicle executions demo.c:26 --limit 5\n"
+                   "  chronicle executions transfer --from start --to -1\n",
+       .Options = AllOptions,
+       .Words = Completes::Location},
+  };
+  return Table;
+}
+
+} // namespace chronicle::commands

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// load, and what the stop hook that it sets up runs.
+
+#include "lldb-plugin/commands/CommandCall.h"
+#include "lldb-plugin/lldb/LldbInternals.h"
+
+using namespace llvm;
+
+namespace chronicle::commands {
+
+static Error load(CommandCall &Call) {
+  if (Call.words().empty())
+    return createStringError("missing argument: name the trace that 'chronicle "
+                             "record' wrote");
+  StringRef Path = Call.words().front();
+  std::vector<std::string> Warnings;
+  std::string StopText;
+  Expected<std::shared_ptr<target::LoadedTrace>> L =
+      target::LoadedTrace::load(Call.debugger(), Path, Call.value("at", "end"),
+                                Call.has("any-build"), Warnings, StopText);
+  if (!L)
+    return L.takeError();
+  const query::Trace &T = (*L)->trace();
+  for (const std::string &Warning : Warnings)
+    Call.result().AppendWarning(Warning.c_str());
+  if (!T.reader().truncated().empty())
+    Call.result().AppendWarning(T.reader().truncated().str().c_str());
+  Call.print(formatv("Loaded {0}: {1} instructions, now at {2}.\n", Path,
+                     T.instructions(), (*L)->position().Time)
+                 .str());
+  Call.print(StopText);
+  return Error::success();
+}
+
+static Error stopped(CommandCall &Call) {
+  Call.result().SetStatus(lldb::eReturnStatusSuccessFinishNoResult);
+  lldb::SBProcess Process = Call.debugger().GetSelectedTarget().GetProcess();
+  internals::resetDirection(Process);
+  if (std::shared_ptr<target::LoadedTrace> L =
+          target::LoadedTrace::of(Call.debugger()))
+    L->stopped();
+  // After a jump to another thread LLDB keeps a thread selected that did
+  // nothing.
+  if (Process.GetSelectedThread().GetStopReason() == lldb::eStopReasonNone)
+    for (uint32_t I = 0, N = Process.GetNumThreads(); I < N; ++I) {
+      lldb::SBThread Thread = Process.GetThreadAtIndex(I);
+      if (Thread.GetStopReason() == lldb::eStopReasonHistoryBoundary)
+        Process.SetSelectedThread(Thread);
+    }
+  return Error::success();
+}
+
+ArrayRef<CommandSpec> loadCommands() {
+  static const OptionSpec LoadOptions[] = {
+      {"at", 0, "moment", "Stop at this moment instead of at the end.",
+       Completes::Moment},
+      {"any-build", 0, nullptr,
+       "Use programs and libraries on disk although they are not the builds "
+       "that were recorded: names, lines and variables may be wrong."}};
+  static const CommandSpec Table[] = {
+      {.Name = "load",
+       .RunWithoutTrace = load,
+       .Help =
+           "Load a recorded run as a process that goes forward and backward.",
+       .Arguments = "<trace.db> [--at <moment>] [--any-build]",
+       .Details =
+           "Makes a target from the recorded program and stops at the end "
+           "of the run, or at the moment given by --at: a timestamp, "
+           "start, end or crash.\nA file on disk that is not the build "
+           "that was recorded is not used.\n",
+       .Examples = "  process trace load trace.db\n"
+                   "  chronicle load trace.db --at start\n",
+       .Options = LoadOptions,
+       .Words = Completes::File,
+       .MostWords = 1},
+      {.Name = "_chronicle-stopped",
+       .RunWithoutTrace = stopped,
+       .Help = "For Chronicle's own use.",
+       .MostWords = 0},
+  };
+  return Table;
+}
+
+} // namespace chronicle::commands

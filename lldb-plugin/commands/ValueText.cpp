@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/commands/ValueText.h"
+#include "llvm/ADT/StringRef.h"
+
+using namespace llvm;
+
+namespace chronicle::commands {
+
+std::string errorText(lldb::SBError E) {
+  const char *Text = E.GetCString();
+  StringRef All = StringRef(Text ? Text : "").trim();
+  // The compiler prints a page of text. The error is in a line like "error:
+  // <user expression 0>:1:1: use of ...".
+  size_t At = All.find("error: <user expression");
+  if (At == StringRef::npos)
+    return All.str();
+  StringRef Line = All.substr(At).split('\n').first;
+  return Line.split(">:").second.split(": ").second.str();
+}
+
+std::string valueText(lldb::SBValue Value) {
+  // Three levels of members are enough for one line.
+  constexpr unsigned MostMembers = 8, MostDepth = 3;
+  auto Text = [&](auto &&Self, lldb::SBValue V, unsigned Depth) -> std::string {
+    if (V.GetError().Fail())
+      return "<" + errorText(V.GetError()) + ">";
+    const char *Plain = V.GetValue(), *Summary = V.GetSummary();
+    if (Plain || Summary)
+      return std::string(Plain ? Plain : "") + (Plain && Summary ? " " : "") +
+             (Summary ? Summary : "");
+    if (Depth == MostDepth)
+      return "{...}";
+    std::string Result = "{";
+    uint32_t Count = V.GetNumChildren(MostMembers + 1);
+    for (uint32_t I = 0; I < std::min(Count, MostMembers); ++I) {
+      lldb::SBValue Member = V.GetChildAtIndex(I);
+      const char *Name = Member.GetName();
+      Result += I ? ", " : "";
+      if (Name && *Name != '[')
+        Result += std::string(Name) + " = ";
+      Result += Self(Self, Member, Depth + 1);
+    }
+    return Result + (Count > MostMembers ? ", ...}" : "}");
+  };
+  return Text(Text, Value, 0);
+}
+
+bool isPlain(lldb::SBType Type) {
+  lldb::TypeClass Class = Type.GetCanonicalType().GetTypeClass();
+  return Class == lldb::eTypeClassBuiltin ||
+         Class == lldb::eTypeClassEnumeration;
+}
+
+lldb::SBValue valueOf(lldb::SBTarget Target, ArrayRef<uint8_t> Bytes,
+                      lldb::SBType Type) {
+  lldb::SBData Data;
+  lldb::SBError Failed;
+  Data.SetDataWithOwnership(Failed, Bytes.data(), Bytes.size(),
+                            lldb::eByteOrderLittle, 8);
+  return Target.CreateValueFromData("value", Data, Type);
+}
+
+} // namespace chronicle::commands

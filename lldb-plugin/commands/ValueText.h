@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Values as LLDB shows them, on one line.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_COMMANDS_VALUETEXT_H
+#define CHRONICLE_LLDB_PLUGIN_COMMANDS_VALUETEXT_H
+
+#include "lldb/API/LLDB.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <string>
+
+namespace chronicle::commands {
+
+/// What went wrong, in one line.
+std::string errorText(lldb::SBError E);
+
+/// The value, its summary, the members.
+std::string valueText(lldb::SBValue Value);
+
+/// Whether the text of such a value depends on its bytes alone.
+bool isPlain(lldb::SBType Type);
+
+lldb::SBValue valueOf(lldb::SBTarget Target, llvm::ArrayRef<uint8_t> Bytes,
+                      lldb::SBType Type);
+
+} // namespace chronicle::commands
+
+#endif

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// last-write, next-write, writes.
+
+#include "lldb-plugin/commands/WatchedMemory.h"
+#include "lldb-plugin/target/Describe.h"
+#include "lldb-plugin/target/Table.h"
+#include "query/json/JsonAnswers.h"
+
+using namespace llvm;
+
+namespace chronicle::commands {
+
+using questions::WriteAnswer;
+
+/// "instruction 0x401136 in transfer at demo.c:26",
+/// "system call read(0x3, 0x1000, 0x40) = 12".
+static std::string writerText(const WriteAnswer &W) {
+  std::string Place = target::placeOf(W.Where);
+  switch (W.Write.By) {
+  case answers::Writer::Instruction:
+    return formatv("instruction {0:x}{1}{2}", W.Write.Pc,
+                   Place.empty() ? "" : " in ", Place);
+  case answers::Writer::SystemCall:
+    return "system call " + target::systemCallText(*W.Call) +
+           (Place.empty() ? "" : " from " + Place);
+  case answers::Writer::Signal:
+    return "delivery of a signal";
+  case answers::Writer::Mapping:
+    return "a change of the memory map";
+  case answers::Writer::Thread:
+    return "start or end of a thread";
+  case answers::Writer::Core:
+    return "the system, when the program started";
+  case answers::Writer::Outside:
+    return "another process";
+  }
+  llvm_unreachable("no such writer");
+}
+
+/// The last moment without the write's bytes in memory.
+static Timestamp momentBefore(const answers::Write &W) {
+  return W.visibleFrom() ? W.visibleFrom() - 1 : 0;
+}
+
+namespace {
+/// A write, with the value before and after it as LLDB shows it.
+struct ShownWrite {
+  WriteAnswer Answer;
+  std::string Old, New;
+};
+} // namespace
+
+static Expected<ShownWrite> show(target::LoadedTrace &Loaded,
+                                 const Watched &What, WriteAnswer Answer) {
+  Expected<std::string> Old = valueAt(Loaded, What, momentBefore(Answer.Write));
+  if (!Old)
+    return Old.takeError();
+  Expected<std::string> New = valueAt(Loaded, What, Answer.Write.visibleFrom());
+  if (!New)
+    return New.takeError();
+  return ShownWrite{std::move(Answer), std::move(*Old), std::move(*New)};
+}
+
+static json::Object toJSON(const ShownWrite &W, const Watched &What) {
+  json::Object O = jsonapi::toJSON(W.Answer);
+  O["expression"] = jsonapi::jsonText(What.Name);
+  if (What.Type.IsValid()) {
+    lldb::SBType Type = What.Type;
+    O["type"] = jsonapi::jsonText(Type.GetDisplayTypeName());
+  }
+  O["old-value"] = jsonapi::jsonText(W.Old);
+  O["new-value"] = jsonapi::jsonText(W.New);
+  return O;
+}
+
+static std::string ownerName(const query::Trace &T,
+                             const answers::Activation &Owner) {
+  std::optional<symbols::CodeSymbol> Symbol =
+      T.symbols().find(Owner.Callee, Owner.Entry);
+  std::string Name = Symbol ? Symbol->Frames.back().Function : "";
+  return Name.empty() ? jsonapi::hexNumber(Owner.Callee) : Name;
+}
+
+/// Says if the write was not made during the call that the memory belongs to.
+static Expected<std::string> noteAbout(const query::Trace &T,
+                                       const Watched &What, Timestamp Time,
+                                       bool Backward) {
+  if (!What.Owner)
+    return "";
+  const answers::Activation &Owner = *What.Owner;
+  if (Backward) {
+    if (Time >= Owner.Entry)
+      return "";
+    return formatv("this call of {0} began later, at time {1}: it has not set "
+                   "{2} yet",
+                   ownerName(T, Owner), Owner.Entry, What.Name);
+  }
+  Expected<std::optional<Timestamp>> Return = T.returnOf(Owner);
+  if (!Return)
+    return Return.takeError();
+  if (!*Return || Time < **Return)
+    return "";
+  return formatv("this call of {0} was over by then, at time {1}: the memory "
+                 "is something else's",
+                 ownerName(T, Owner), **Return);
+}
+
+static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
+                      bool Backward) {
+  Expected<Watched> What = watchedMemory(Call, Loaded);
+  if (!What)
+    return What.takeError();
+  const query::Trace &T = Loaded.trace();
+  Timestamp Here = Loaded.position().Time;
+  Expected<std::optional<WriteAnswer>> Found =
+      Call.ask<std::optional<WriteAnswer>>(
+          [&](const answers::Cancellation &Cancel) {
+            return Backward
+                       ? questions::lastWrite(T, What->Range, Here, Cancel)
+                       : questions::nextWrite(T, What->Range, Here, Cancel);
+          });
+  if (!Found)
+    return Found.takeError();
+  if (!*Found)
+    return createStringError(formatv("nothing writes {0} {1} time {2}",
+                                     What->title(),
+                                     Backward ? "before" : "after", Here));
+  Expected<ShownWrite> Shown = show(Loaded, *What, std::move(**Found));
+  if (!Shown)
+    return Shown.takeError();
+  const answers::Write &W = Shown->Answer.Write;
+  Expected<std::string> Note = noteAbout(T, *What, W.Time, Backward);
+  if (!Note)
+    return Note.takeError();
+  json::Object Answer = toJSON(*Shown, *What);
+  if (!Note->empty())
+    Answer["note"] = jsonapi::jsonText(*Note);
+  if (!Call.json()) {
+    Call.print(formatv("{0}: {1} -> {2}\n  time {3}, thread {4}: {5}\n",
+                       What->title(), Shown->Old, Shown->New, W.Time, W.Thread,
+                       writerText(Shown->Answer))
+                   .str());
+    if (!Note->empty())
+      Call.print("  note: " + *Note + "\n");
+  }
+  if (Call.has("no-jump")) {
+    if (Call.json())
+      Call.printJson(std::move(Answer));
+    return Error::success();
+  }
+  // Backward to before the write, where its cause can still be seen; forward to
+  // after it. So asking again finds the next one.
+  Call.jump(Loaded, {Backward ? momentBefore(W) : W.visibleFrom(), W.Thread},
+            {.Kind = Backward ? session::StopKind::BeforeWrite
+                              : session::StopKind::AfterWrite,
+             .Time = W.Time},
+            std::move(Answer));
+  return Error::success();
+}
+
+static Error lastWrite(CommandCall &Call, target::LoadedTrace &Loaded) {
+  return oneWrite(Call, Loaded, /*Backward=*/true);
+}
+static Error nextWrite(CommandCall &Call, target::LoadedTrace &Loaded) {
+  return oneWrite(Call, Loaded, /*Backward=*/false);
+}
+
+/// The values of all writes found. Ctrl-C cuts them off.
+static Expected<std::vector<ShownWrite>>
+showAll(CommandCall &Call, target::LoadedTrace &Loaded, const Watched &What,
+        SearchResult<WriteAnswer> &Found) {
+  std::vector<ShownWrite> Rows;
+  for (WriteAnswer &Answer : Found.Answers) {
+    if (Call.interrupted()) {
+      Found.Interrupted = true;
+      break;
+    }
+    Expected<ShownWrite> Shown = show(Loaded, What, std::move(Answer));
+    if (!Shown)
+      return Shown.takeError();
+    Rows.push_back(std::move(*Shown));
+  }
+  return Rows;
+}
+
+static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
+  Expected<Watched> What = watchedMemory(Call, Loaded);
+  if (!What)
+    return What.takeError();
+  const query::Trace &T = Loaded.trace();
+  answers::TimeRange When{0, T.instructions()};
+  std::string Title = What->title();
+  if (What->Owner && !Call.has("any-time")) {
+    // Outside of its call a local variable is other memory.
+    Expected<std::optional<Timestamp>> Return = T.returnOf(*What->Owner);
+    if (!Return)
+      return Return.takeError();
+    When = {What->Owner->Entry, Return->value_or(T.instructions())};
+    Title += formatv(", during this call of {0}, time {1} to {2}; --any-time "
+                     "shows the others",
+                     ownerName(T, *What->Owner), When.First, When.Last);
+  }
+  Expected<questions::SearchOptions> Options = Call.searchOptions(Loaded, When);
+  if (!Options)
+    return Options.takeError();
+  Expected<SearchResult<WriteAnswer>> Found =
+      Call.collect<WriteAnswer>([&](questions::Visitor<WriteAnswer> Visit,
+                                    const answers::Cancellation &Cancel) {
+        return questions::searchWrites(T, What->Range, *Options, Visit, Cancel);
+      });
+  if (!Found)
+    return Found.takeError();
+  Expected<std::vector<ShownWrite>> Shown =
+      showAll(Call, Loaded, *What, *Found);
+  if (!Shown)
+    return Shown.takeError();
+  if (Call.json()) {
+    json::Array Results;
+    for (const ShownWrite &W : *Shown)
+      Results.push_back(toJSON(W, *What));
+    Call.printResults(std::move(Results), *Found);
+    return Error::success();
+  }
+  Call.print(Title + "\n");
+  target::Table Rows({"time", "thread", "old", "new", "written by"});
+  for (const ShownWrite &W : *Shown)
+    Rows.add({std::to_string(W.Answer.Write.Time),
+              std::to_string(W.Answer.Write.Thread), W.Old, W.New,
+              writerText(W.Answer)});
+  Call.print(Rows.empty() ? "Nothing writes it.\n" : Rows.text());
+  Call.printEnd(*Found);
+  return Error::success();
+}
+
+ArrayRef<CommandSpec> writeCommands() {
+  static const OptionSpec Address = {
+      "address", 'a', "address",
+      "Memory at this address, instead of an expression."};
+  static const OptionSpec Size = {"size", 's', "bytes",
+                                  "Size of that memory (default 8)."};
+  static const OptionSpec OneOptions[] = {Address, Size, NoJumpOption,
+                                          JsonOption};
+  static const OptionSpec AllOptions[] = {
+      Address,
+      Size,
+      FromOption,
+      ToOption,
+      LimitOption,
+      OldestFirstOption,
+      {"any-time", 0, nullptr,
+       "For a local variable: also outside of the present call."},
+      JsonOption};
+  static const CommandSpec Table[] = {
+      {.Name = "last-write",
+       .Run = lastWrite,
+       .Help = "Go to the last write to a variable, an expression or an "
+               "address, before now, and show what wrote it.",
+       .Arguments = "[--no-jump] <expression> | -a <address> -s <size>",
+       .Details =
+           "Stops just before the write, so that asking again finds the one "
+           "before it. Shows the value before and after as LLDB shows it. The "
+           "writer is an instruction, a system call, the delivery of a "
+           "signal, a change of the memory map, or another process.\n",
+       .Examples = "  chronicle last-write Account->Balance\n"
+                   "  chronicle last-write --no-jump Table[3]\n"
+                   "  chronicle last-write -a 0x7ffe0010 -s 4\n",
+       .Options = OneOptions,
+       .Words = Completes::Expression,
+       .Repeat = nullptr},
+      {.Name = "next-write",
+       .Run = nextWrite,
+       .Help = "Go to the next write to a variable, an expression or an "
+               "address, and show what wrote it.",
+       .Arguments = "[--no-jump] <expression> | -a <address> -s <size>",
+       .Details = "Stops just after the write, so that asking again finds the "
+                  "next one. Otherwise like last-write.\n",
+       .Examples = "  chronicle next-write Counter\n",
+       .Options = OneOptions,
+       .Words = Completes::Expression,
+       .Repeat = nullptr},
+      {.Name = "writes",
+       .Run = writes,
+       .Help = "Show the history of a value: every write to a variable, an "
+               "expression or an address.",
+       .Arguments = "<expression> | -a <address> -s <size>",
+       .Details = "Prints a table, newest write first: for a local variable "
+                  "the writes during the present call, for anything else "
+                  "those of the whole run. 'chronicle goto' takes the "
+                  "times.\n",
+       .Examples = "  chronicle writes Counter\n"
+                   "  chronicle writes --limit 100 --to -1 List.Size\n"
+                   "  chronicle writes --oldest-first -a 0x4c4010 -s 8\n",
+       .Options = AllOptions,
+       .Words = Completes::Expression},
+  };
+  return Table;
+}
+
+} // namespace chronicle::commands

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// One debug session between a client and lldb-dap.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_DAP_DAPSESSION_H
+#define CHRONICLE_LLDB_PLUGIN_DAP_DAPSESSION_H
+
+#include "lldb-plugin/dap/Capabilities.h"
+#include "lldb-plugin/dap/FrameReader.h"
+#include "lldb-plugin/dap/MessagePeek.h"
+#include "llvm/ADT/FunctionExtras.h"
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace chronicle::dap {
+
+/// Decides which messages pass between a client and lldb-dap, and answers the
+/// others. Messages that do not concern Chronicle pass as the bytes that
+/// arrived, except that lldb-dap's `seq` is renumbered: the client sees one
+/// sequence without gaps, whether lldb-dap or Chronicle sent a message.
+/// Chronicle's requests become commands of its LLDB plugin, run by `evaluate`
+/// requests to lldb-dap.
+///
+/// Does no input or output: it takes frames and appends frames to two strings.
+class DapSession {
+public:
+  DapSession(std::string &ToClient, std::string &ToAdapter)
+      : ToClient(ToClient), ToAdapter(ToAdapter) {}
+
+  /// \return false if this is not a message, so that the stream must end.
+  bool fromClient(const Frame &F);
+  bool fromAdapter(const Frame &F);
+
+  /// Answers every request from now on with this error.
+  void refuseAll(std::string Why) { Refusal = std::move(Why); }
+  /// Answers all open requests with an error, shows it to the user and tells
+  /// the client that the session has ended.
+  void breakOff(llvm::StringRef Why);
+  /// Whether the client asked to end the session, so that lldb-dap may end.
+  bool ending() const { return Ending; }
+  /// Whether the client asked to end and has all its answers.
+  bool over() const { return Ending && Open.empty(); }
+
+private:
+  struct Request {
+    int64_t Seq;
+    std::string Command;
+    llvm::json::Object Arguments;
+  };
+  using Answer = llvm::unique_function<void(llvm::json::Object &Response)>;
+  using Output = llvm::unique_function<void(llvm::Expected<std::string>)>;
+
+  // To the client.
+  void send(llvm::json::Object Message);
+  void forward(const Frame &F, const MessagePeek &P);
+  void respond(const Request &R, llvm::json::Value Body = nullptr);
+  void fail(const Request &R, const llvm::Twine &Why);
+  void event(llvm::StringRef Name, llvm::json::Object Body);
+
+  // To lldb-dap.
+  void ask(llvm::StringRef Command, llvm::json::Object Arguments, Answer Then,
+           std::optional<int64_t> Seq = std::nullopt);
+  /// Runs LLDB commands in order until one fails. \p Then gets what the last
+  /// one printed, or the error.
+  void run(std::vector<std::string> Commands, Output Then);
+
+  // Requests (DapSessionRequests.cpp).
+  bool serve(const MessagePeek &P, const Frame &F);
+  void initialize(Request R);
+  void start(Request R);
+  void stepBack(Request R);
+  void reverseContinue(Request R);
+  void pause(Request R);
+  void gotoTargets(Request R);
+  /// Adds the execution that a command found to the targets.
+  /// \return why there is none, or nothing.
+  std::string addTarget(llvm::json::Array &List, llvm::StringRef Label,
+                        llvm::Expected<std::string> Printed);
+  void goTo(Request R);
+  void restartFrame(Request R);
+  void custom(Request R);
+  /// \return false if this is not one of Chronicle's commands.
+  bool console(const Request &R);
+  /// Runs a command that may move the process. The client gets the response
+  /// before the events of the move, whatever order lldb-dap sends them in.
+  void move(Request R, std::string Text, llvm::StringRef Cause, Output Then);
+  void started(Request R, llvm::json::Object &Response);
+
+  // Events.
+  void handleEvent(const Frame &F, const MessagePeek &P);
+  void stopped(llvm::json::Object Message);
+  void sendLocated(llvm::json::Object Stop, std::string Cause);
+  void releaseEvents();
+  void noteLoadError(const llvm::json::Object &Message);
+
+  std::string &ToClient, &ToAdapter;
+  std::string Refusal;
+  Debuggee What = Debuggee::Unknown;
+  bool Ending = false;
+  bool Starting = false; ///< a trace is being loaded
+  std::string LoadError; ///< the error that LLDB printed meanwhile
+
+  int64_t LastSeq = 0; ///< of the messages to the client
+  /// The last number of a request that Chronicle sent to lldb-dap. Starts far
+  /// above the numbers that clients use.
+  int64_t LastOwnSeq = int64_t(1) << 40;
+  /// The client's requests that are not answered yet.
+  std::map<int64_t, std::string> Open;
+  /// What to do with the responses that are not passed on as they are.
+  std::map<int64_t, Answer> Awaited;
+  /// lldb-dap's own requests: the number the client knows, and lldb-dap's.
+  std::map<int64_t, int64_t> Reverse;
+
+  unsigned Moving = 0;   ///< moves without a response yet
+  bool Locating = false; ///< a stopped event waits for the plugin's position
+  /// Bodies of events that must wait until neither is the case.
+  std::deque<std::string> Held;
+  /// The reason to report for the next stop, unless LLDB knows a better one.
+  std::string StopCause;
+
+  std::vector<int64_t> Targets; ///< the timestamps that gotoTargets returned
+  /// Source directories as recorded, and where they are on this machine.
+  std::vector<std::pair<std::string, std::string>> SourceMap;
+};
+
+} // namespace chronicle::dap
+
+#endif

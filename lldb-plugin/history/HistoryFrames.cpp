@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/history/HistoryFrames.h"
+#include "trace-format/GuestState.h"
+#include "llvm/Support/Endian.h"
+
+using namespace llvm;
+using support::endian::read64le;
+using support::endian::write64le;
+
+namespace chronicle::history {
+
+/// The length limit of an x86-64 instruction.
+static constexpr uint64_t LongestInstruction = 15;
+
+static Expected<std::vector<uint8_t>> readAll(const query::Trace &T,
+                                              uint64_t Address, uint64_t Length,
+                                              Timestamp Time) {
+  Expected<answers::MemoryContents> M = T.memory(Address, Length, Time);
+  if (!M)
+    return M.takeError();
+  if (M->Mapped.size() != 1 || M->Mapped[0].first != 0 ||
+      M->Mapped[0].second != Length)
+    M->Bytes.clear();
+  return std::move(M->Bytes);
+}
+
+static void set(answers::Registers &R, unsigned Offset, uint64_t Value) {
+  write64le(&R.State[Offset], Value);
+}
+
+Expected<HistoryFrames> HistoryFrames::create(const query::Trace &T,
+                                              uint32_t Thread, Timestamp Time) {
+  HistoryFrames Result(T, Thread, Time);
+  Expected<std::vector<answers::Activation>> Stack = T.callStack(Thread, Time);
+  if (!Stack)
+    return Stack.takeError();
+  Result.Stack = std::move(*Stack);
+  if (Error E = Result.build())
+    return E;
+  return Result;
+}
+
+/// The return address that the activation's call pushed; 0: unknown.
+Expected<uint64_t>
+HistoryFrames::returnAddress(const answers::Activation &A) const {
+  // Nearly always the stack still has it. An address just after the call
+  // instruction is the right one.
+  if (A.CallSite) {
+    Expected<std::vector<uint8_t>> Now = readAll(*T, A.StackPointer, 8, Time);
+    if (!Now)
+      return Now.takeError();
+    if (!Now->empty()) {
+      uint64_t Address = read64le(Now->data());
+      if (Address > A.CallSite && Address - A.CallSite <= LongestInstruction)
+        return Address;
+    }
+  }
+  Expected<std::vector<uint8_t>> Then = readAll(*T, A.StackPointer, 8, A.Entry);
+  if (!Then)
+    return Then.takeError();
+  return Then->empty() ? 0 : read64le(Then->data());
+}
+
+Error HistoryFrames::build() {
+  for (size_t I = 0; I < Stack.size(); ++I) {
+    const answers::Activation &A = Stack[I];
+    HistoryFrame Frame;
+    Frame.Activation = I;
+    Frame.Cfa = A.StackPointer + 8;
+    Frame.Pc = A.Pc;
+    Frame.What = HistoryFrame::Interrupted;
+    if (I && !Stack[I - 1].Signal) {
+      Expected<uint64_t> Address = returnAddress(Stack[I - 1]);
+      if (!Address)
+        return Address.takeError();
+      Frame.What = HistoryFrame::Called;
+      if (*Address)
+        Frame.Pc = *Address;
+    }
+    Frames.push_back(Frame);
+    if (!A.Signal || I + 1 == Stack.size())
+      continue;
+    Expected<uint64_t> Address = returnAddress(A);
+    if (!Address)
+      return Address.takeError();
+    Expected<answers::Registers> R = interruptedRegisters(A);
+    if (!R)
+      return R.takeError();
+    HistoryFrame Trampoline;
+    Trampoline.What = HistoryFrame::Trampoline;
+    Trampoline.Activation = I;
+    Trampoline.Pc = *Address;
+    Trampoline.Cfa = R->rsp();
+    Frames.push_back(Trampoline);
+  }
+  return Error::success();
+}
+
+/// The registers of what the handler interrupted: from the signal frame that
+/// the kernel made for the handler, as it was at the handler's first
+/// instruction.
+Expected<answers::Registers>
+HistoryFrames::interruptedRegisters(const answers::Activation &Handler) const {
+  Expected<answers::Registers> R = T->registers(Thread, Handler.Entry);
+  if (!R)
+    return R.takeError();
+  // The handler's third argument is a ucontext. After flags, link and stack it
+  // has the registers in this order.
+  static constexpr unsigned Order[] = {
+      CH_OFFSET_R8,  CH_OFFSET_R9,  CH_OFFSET_R10, CH_OFFSET_R11, CH_OFFSET_R12,
+      CH_OFFSET_R13, CH_OFFSET_R14, CH_OFFSET_R15, CH_OFFSET_RDI, CH_OFFSET_RSI,
+      CH_OFFSET_RBP, CH_OFFSET_RBX, CH_OFFSET_RDX, CH_OFFSET_RAX, CH_OFFSET_RCX,
+      CH_OFFSET_RSP, CH_OFFSET_RIP};
+  constexpr uint64_t Before = 8 + 8 + 24;
+  constexpr size_t Count = std::size(Order);
+  Expected<std::vector<uint8_t>> Saved = readAll(
+      *T, R->word(CH_OFFSET_RDX) + Before, 8 * (Count + 1), Handler.Entry);
+  if (!Saved)
+    return Saved.takeError();
+  if (Saved->empty())
+    return createStringError("the frame of a signal handler is not mapped");
+  for (size_t I = 0; I < Count; ++I)
+    set(*R, Order[I], read64le(&(*Saved)[8 * I]));
+  // The flags follow. Valgrind keeps flags that no operation computed like
+  // this.
+  set(*R, CH_OFFSET_CC_OP, 0);
+  set(*R, CH_OFFSET_CC_DEP1, read64le(&(*Saved)[8 * Count]));
+  set(*R, CH_OFFSET_CC_DEP2, 0);
+  set(*R, CH_OFFSET_CC_NDEP, 0);
+  return *R;
+}
+
+/// The registers before the activation's first instruction.
+Expected<answers::Registers> HistoryFrames::entryRegisters(size_t Index) const {
+  // A signal may have been delivered before that instruction ran.
+  if (Index && Stack[Index - 1].Signal &&
+      Stack[Index - 1].Entry == Stack[Index].Entry)
+    return interruptedRegisters(Stack[Index - 1]);
+  return T->registers(Thread, Stack[Index].Entry);
+}
+
+Expected<answers::Registers> HistoryFrames::registers(size_t Index) const {
+  const HistoryFrame &Frame = Frames[Index];
+  if (!Index)
+    return T->registers(Thread, Time);
+  if (Frame.What == HistoryFrame::Interrupted)
+    return interruptedRegisters(Stack[Frame.Activation - 1]);
+  // The callee's first registers, with the effects of the call undone.
+  size_t Callee = Frame.What == HistoryFrame::Trampoline ? Frame.Activation
+                                                         : Frame.Activation - 1;
+  Expected<answers::Registers> R = entryRegisters(Callee);
+  if (!R)
+    return R.takeError();
+  set(*R, CH_OFFSET_RIP, Frame.Pc);
+  set(*R, CH_OFFSET_RSP, Stack[Callee].StackPointer + 8);
+  return *R;
+}
+
+} // namespace chronicle::history

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// A thread's stack frames, from its history of calls instead of from its
+/// stack. They are right even if the stack is overwritten or there is no unwind
+/// information.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_HISTORY_HISTORYFRAMES_H
+#define CHRONICLE_LLDB_PLUGIN_HISTORY_HISTORYFRAMES_H
+
+#include "query/Trace.h"
+
+namespace chronicle::history {
+
+struct HistoryFrame {
+  enum Kind {
+    Called,      ///< Pc is the return address that the call pushed
+    Interrupted, ///< Pc is the next instruction: the innermost frame, or a
+                 ///< frame that a signal interrupted
+    Trampoline,  ///< the code that a signal handler returns to
+  };
+  Kind What = Called;
+  uint64_t Pc = 0;
+  /// The canonical frame address: the stack pointer before the call that
+  /// entered the frame. It does not change while the frame exists.
+  uint64_t Cfa = 0;
+  size_t Activation =
+      0; ///< index in the call stack; of a trampoline, the handler's
+};
+
+/// The frames of a thread at one moment. create() costs as much as
+/// Trace::callStack(), plus one block for each return address that is no longer
+/// on the stack.
+class HistoryFrames {
+public:
+  static llvm::Expected<HistoryFrames> create(const query::Trace &T,
+                                              uint32_t Thread, Timestamp Time);
+
+  /// Innermost first. Empty if the thread has not run yet.
+  llvm::ArrayRef<HistoryFrame> frames() const { return Frames; }
+  /// The registers when the frame made its call, including those that a callee
+  /// need not preserve. For frame 0, the present registers. Costs one block.
+  llvm::Expected<answers::Registers> registers(size_t Frame) const;
+
+private:
+  HistoryFrames(const query::Trace &T, uint32_t Thread, Timestamp Time)
+      : T(&T), Thread(Thread), Time(Time) {}
+  llvm::Error build();
+  llvm::Expected<uint64_t> returnAddress(const answers::Activation &A) const;
+  llvm::Expected<answers::Registers> entryRegisters(size_t Index) const;
+  llvm::Expected<answers::Registers>
+  interruptedRegisters(const answers::Activation &A) const;
+
+  const query::Trace *T;
+  uint32_t Thread;
+  Timestamp Time;
+  std::vector<HistoryFrame> Frames;
+  std::vector<answers::Activation> Stack;
+};
+
+} // namespace chronicle::history
+
+#endif

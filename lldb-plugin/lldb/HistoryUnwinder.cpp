@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/lldb/HistoryUnwinder.h"
+#include "lldb-plugin/history/HistoryFrames.h"
+#include "lldb-plugin/lldb/PrivateLldb.h"
+#include "lldb-plugin/session/RegisterLayout.h"
+#include "lldb-plugin/session/ThreadNames.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
+#include <mutex>
+#include <set>
+
+using namespace lldb;
+using namespace lldb_private;
+using llvm::ArrayRef;
+using llvm::Expected;
+using llvm::SmallVector;
+
+namespace chronicle::internals {
+namespace {
+
+/// The registers of a frame other than the innermost one. Their descriptions
+/// are those of the thread's own registers.
+class HistoryRegisters : public RegisterContext {
+public:
+  HistoryRegisters(Thread &T, uint32_t Frame, const answers::Registers &Values,
+                   bool Interrupted)
+      : RegisterContext(T, Frame), Values(Values), Interrupted(Interrupted),
+        Live(T.GetRegisterContext()) {}
+
+  void InvalidateAllRegisters() override {}
+  size_t GetRegisterCount() override { return Live->GetRegisterCount(); }
+  const RegisterInfo *GetRegisterInfoAtIndex(size_t Register) override {
+    return Live->GetRegisterInfoAtIndex(Register);
+  }
+  size_t GetRegisterSetCount() override { return Live->GetRegisterSetCount(); }
+  const RegisterSet *GetRegisterSet(size_t Set) override {
+    return Live->GetRegisterSet(Set);
+  }
+  bool ReadRegister(const RegisterInfo *Info, RegisterValue &Value) override;
+  bool WriteRegister(const RegisterInfo *, const RegisterValue &) override {
+    return false;
+  }
+
+protected:
+  bool BehavesLikeZerothFrame() const override { return Interrupted; }
+
+private:
+  SmallVector<uint8_t, 32> bytesOf(const RegisterInfo *Info);
+
+  answers::Registers Values;
+  bool Interrupted;
+  RegisterContextSP Live;
+};
+
+/// Empty if a trace does not have the register.
+SmallVector<uint8_t, 32> HistoryRegisters::bytesOf(const RegisterInfo *Info) {
+  // LLDB derives some registers from others: from a part of one (eax) or from
+  // several (ymm0).
+  if (Info->value_regs) {
+    SmallVector<uint8_t, 32> Bytes;
+    const RegisterInfo *First = nullptr;
+    for (const uint32_t *Part = Info->value_regs; *Part != LLDB_INVALID_REGNUM;
+         ++Part) {
+      const RegisterInfo *Of = GetRegisterInfoAtIndex(*Part);
+      if (!Of || Of == Info)
+        return {};
+      First = First ? First : Of;
+      Bytes.append(bytesOf(Of));
+    }
+    if (!First)
+      return {};
+    size_t Offset = Bytes.size() == Info->byte_size
+                        ? 0
+                        : Info->byte_offset - First->byte_offset;
+    if (Offset > Bytes.size() || Info->byte_size > Bytes.size() - Offset)
+      return {};
+    return SmallVector<uint8_t, 32>(
+        ArrayRef(Bytes).slice(Offset, Info->byte_size));
+  }
+  uint32_t Number = Info->kinds[eRegisterKindProcessPlugin];
+  if (Number >= session::registerLayout().size() ||
+      session::registerLayout()[Number].Bytes != Info->byte_size)
+    return {};
+  return session::registerValue(Values, Number);
+}
+
+bool HistoryRegisters::ReadRegister(const RegisterInfo *Info,
+                                    RegisterValue &Value) {
+  SmallVector<uint8_t, 32> Bytes = bytesOf(Info);
+  if (Bytes.empty())
+    return false;
+  using namespace llvm::support::endian;
+  bool Integer =
+      Info->encoding == eEncodingUint || Info->encoding == eEncodingSint;
+  if (Integer && Bytes.size() == 8)
+    Value = read64le(Bytes.data());
+  else if (Integer && Bytes.size() == 4)
+    Value = read32le(Bytes.data());
+  else if (Integer && Bytes.size() == 2)
+    Value = read16le(Bytes.data());
+  else if (Integer && Bytes.size() == 1)
+    Value = Bytes[0];
+  else
+    Value = BytesValue(Bytes);
+  return true;
+}
+
+/// Takes the frames of a thread from history. Where history has none, because
+/// the thread has not run yet, it asks the unwinder that LLDB had made.
+class HistoryUnwinder : public Unwind {
+public:
+  HistoryUnwinder(Thread &T, std::shared_ptr<const query::Trace> Run,
+                  std::function<session::Position()> Where,
+                  std::unique_ptr<Unwind> Stock)
+      : Unwind(T), Run(std::move(Run)), Where(std::move(Where)),
+        Stock(std::move(Stock)) {
+    std::lock_guard<std::mutex> Guard(lock());
+    all().insert(this);
+  }
+  ~HistoryUnwinder() override {
+    std::lock_guard<std::mutex> Guard(lock());
+    all().erase(this);
+  }
+
+  /// The unwinder as one of this class; null if it is not. LLVM's libraries
+  /// have no RTTI to ask.
+  static HistoryUnwinder *from(Unwind *Unwinder) {
+    std::lock_guard<std::mutex> Guard(lock());
+    return all().count(Unwinder) ? static_cast<HistoryUnwinder *>(Unwinder)
+                                 : nullptr;
+  }
+
+  /// Whether the frames that LLDB has may be of another moment. They are if
+  /// something, such as LLDB's status line, asked for them while the process
+  /// ran.
+  bool isStale() const { return Known && KnownAt != Where().Time; }
+
+protected:
+  void DoClear() override {
+    Frames.reset();
+    Known = false;
+    if (Stock)
+      Stock->Clear();
+  }
+
+  uint32_t DoGetFrameCount() override {
+    if (const history::HistoryFrames *History = frames())
+      return uint32_t(History->frames().size());
+    return Stock ? Stock->GetFrameCount() : 0;
+  }
+
+  bool DoGetFrameInfoAtIndex(uint32_t Index, addr_t &Cfa, addr_t &Pc,
+                             bool &BehavesLikeZeroth) override {
+    const history::HistoryFrames *History = frames();
+    if (!History)
+      return Stock &&
+             Stock->GetFrameInfoAtIndex(Index, Cfa, Pc, BehavesLikeZeroth);
+    if (Index >= History->frames().size())
+      return false;
+    const history::HistoryFrame &Frame = History->frames()[Index];
+    Cfa = Frame.Cfa;
+    Pc = Frame.Pc;
+    BehavesLikeZeroth = Frame.What != history::HistoryFrame::Called;
+    return true;
+  }
+
+  RegisterContextSP DoCreateRegisterContextForFrame(StackFrame *F) override {
+    const history::HistoryFrames *History = frames();
+    if (!History)
+      return Stock ? Stock->CreateRegisterContextForFrame(F)
+                   : RegisterContextSP();
+    uint32_t Index = F->GetConcreteFrameIndex();
+    if (Index >= History->frames().size())
+      return RegisterContextSP();
+    if (!Index)
+      return m_thread.GetRegisterContext();
+    Expected<answers::Registers> R = History->registers(Index);
+    if (!R) {
+      llvm::consumeError(R.takeError()); // LLDB shows a frame without registers
+      return RegisterContextSP();
+    }
+    return std::make_shared<HistoryRegisters>(
+        m_thread, Index, *R,
+        History->frames()[Index].What != history::HistoryFrame::Called);
+  }
+
+private:
+  /// Null: history has none.
+  const history::HistoryFrames *frames() {
+    if (Known)
+      return Frames ? &*Frames : nullptr;
+    Known = true;
+    Timestamp Now = KnownAt = Where().Time;
+    uint32_t Number = session::threadNumber(*Run, m_thread.GetID(), Now);
+    if (!Number)
+      Number = Where().Thread;
+    Expected<history::HistoryFrames> Made =
+        history::HistoryFrames::create(*Run, Number, Now);
+    if (!Made)
+      llvm::consumeError(Made.takeError()); // LLDB unwinds by itself then
+    else if (!Made->frames().empty())
+      Frames.emplace(std::move(*Made));
+    return Frames ? &*Frames : nullptr;
+  }
+
+  /// Every unwinder of this class that exists. Never destroyed, because threads
+  /// of LLDB may outlive this library's statics.
+  static std::set<Unwind *> &all() {
+    static auto *All = new std::set<Unwind *>();
+    return *All;
+  }
+  static std::mutex &lock() {
+    static auto *Lock = new std::mutex();
+    return *Lock;
+  }
+
+  std::shared_ptr<const query::Trace> Run;
+  std::function<session::Position()> Where;
+  std::unique_ptr<Unwind> Stock;
+  std::optional<history::HistoryFrames> Frames;
+  bool Known = false;
+  Timestamp KnownAt = 0;
+};
+
+} // namespace
+
+void installHistoryUnwinders(SBProcess Process,
+                             const std::shared_ptr<const query::Trace> &T,
+                             const std::function<session::Position()> &Where) {
+  ProcessSP Private = privateProcess(Process);
+  if (!Private)
+    return;
+  for (const ThreadSP &Each : Private->GetThreadList().Threads()) {
+    std::unique_ptr<Unwind> &Unwinder = unwinderOf(*Each);
+    if (const HistoryUnwinder *Ours = HistoryUnwinder::from(Unwinder.get())) {
+      if (Ours->isStale())
+        Each->ClearStackFrames();
+      continue;
+    }
+    Unwinder =
+        std::make_unique<HistoryUnwinder>(*Each, T, Where, std::move(Unwinder));
+    Each->ClearStackFrames();
+  }
+}
+
+} // namespace chronicle::internals

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The list of LLDB's private parts that Chronicle uses. No other file includes
+/// a private header of LLDB or reaches a private member of an LLDB class.
+///
+/// Every entry says what it is for and which public API is missing; an entry
+/// can be deleted once LLDB has that API. Private classes have the layout of
+/// the installed headers (liblldb-22-dev), which holds for one release only.
+/// Plugin.cpp therefore refuses to start in any LLDB for which
+/// unsupportedVersion() has an objection, and nothing here checks again.
+///
+/// liblldb exports no function of a private class. What remains is: to call
+/// functions that are virtual or inline, to read and write members, and to
+/// derive from a class after defining, in PrivateLldb.cpp, those of its
+/// functions that its table of virtual functions needs.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_LLDB_PRIVATELLDB_H
+#define CHRONICLE_LLDB_PLUGIN_LLDB_PRIVATELLDB_H
+
+#include "lldb/API/LLDB.h"
+#include "lldb/Interpreter/CommandInterpreter.h"
+#include "lldb/Interpreter/CommandObject.h"
+#include "lldb/Target/Process.h"
+#include "lldb/Target/RegisterContext.h"
+#include "lldb/Target/StackFrame.h"
+#include "lldb/Target/StackFrameList.h"
+#include "lldb/Target/Target.h"
+#include "lldb/Target/Thread.h"
+#include "lldb/Target/Unwind.h"
+#include "lldb/Utility/CompletionRequest.h"
+#include "lldb/Utility/RegisterValue.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <map>
+#include <memory>
+
+namespace chronicle::internals {
+
+//===-- From the public objects to the private ones -----------------------===//
+// For: every entry below. Missing: nothing, once the entries below are gone.
+
+lldb_private::CommandInterpreter &
+privateInterpreter(lldb::SBCommandInterpreter Interpreter);
+/// Null: the process has gone.
+lldb::ProcessSP privateProcess(lldb::SBProcess Process);
+lldb::TargetSP privateTarget(lldb::SBTarget Target);
+/// The process of a target that is held weakly, which no SBTarget can be. Null:
+/// it has none.
+lldb::ProcessSP processOf(lldb_private::Target &Target);
+
+//===-- Commands ----------------------------------------------------------===//
+
+/// For: ending a search at Ctrl-C. The thread that watches for it is not the
+/// one that runs the command. Missing: SBCommandInterpreter::WasInterrupted()
+/// for all threads; it reports Ctrl-C only to the thread that runs the command.
+bool isInterrupted(lldb_private::CommandInterpreter &Interpreter);
+
+// lldb_private::CommandInterpreter::GetUserMultiwordCommands(), GetCommands()
+// and CommandObject::LoadSubCommand().
+// For: `process trace load`. Missing: an SBCommand for a built-in command, to
+// add a subcommand to.
+
+// lldb_private::CommandObject, as a base class, and CompletionRequest.
+// For: completing arguments (CompletingCommand). Missing: a completion function
+// in SBCommandPluginInterface.
+
+//===-- Processes and threads ---------------------------------------------===//
+
+/// For: making `continue` go forward after a reverse continue. Missing: a way
+/// to set the direction without running (SBProcess::ContinueInDirection()
+/// keeps the direction for every later run).
+lldb::RunDirection &baseDirection(lldb_private::Process &Process);
+
+/// For: giving a thread the same number at every moment. LLDB counts threads as
+/// it first sees them, and counts one again that was gone and is back. Missing:
+/// a key in the stop reply that numbers a thread.
+std::map<uint64_t, uint32_t> &threadNumbers(lldb_private::Process &Process);
+uint32_t &lastThreadNumber(lldb_private::Process &Process);
+
+//===-- Frames ------------------------------------------------------------===//
+
+/// For: frames from the history of calls (HistoryUnwinder). Missing: an
+/// unwinder that a plugin can register. SBTarget::RegisterScriptedFrameProvider
+/// takes Python classes only (docs/lldb.md says what else stands against it).
+std::unique_ptr<lldb_private::Unwind> &unwinderOf(lldb_private::Thread &Thread);
+
+// lldb_private::Process::GetThreadList(), Thread::ClearStackFrames(),
+// Thread::GetRegisterContext(), StackFrame::GetConcreteFrameIndex(), and
+// lldb_private::Unwind and RegisterContext as base classes.
+// For: the same.
+
+/// A register value of any size. For: the same. RegisterValue::SetBytes() is
+/// not exported.
+class BytesValue : public lldb_private::RegisterValue {
+public:
+  explicit BytesValue(llvm::ArrayRef<uint8_t> Bytes) {
+    m_type = eTypeBytes;
+    buffer.bytes.assign(Bytes.begin(), Bytes.end());
+    buffer.byte_order = lldb::eByteOrderLittle;
+  }
+};
+
+/// The frames that LLDB has made for a thread so far; null: none.
+/// For: a step back out of an inlined function, at its first instruction. LLDB
+/// can show that moment as inside the function or as at its call, and keeps
+/// the choice in these two members: how many inlined functions it leaves out,
+/// and at which program counter. Missing: a public setter.
+lldb::StackFrameListSP currentFrames(lldb_private::Thread &Thread);
+uint32_t &inlinedDepth(lldb_private::StackFrameList &Frames);
+lldb::addr_t &inlinedPc(lldb_private::StackFrameList &Frames);
+
+} // namespace chronicle::internals
+
+#endif

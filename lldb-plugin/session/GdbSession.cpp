@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/session/GdbSession.h"
+#include "lldb-plugin/session/RegisterLayout.h"
+#include "lldb-plugin/session/StopReply.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace chronicle::session {
+
+/// A reply must fit into a packet of the size that qSupported announces.
+static constexpr uint64_t MostMemory = 0xff00;
+
+Error GdbSession::start(Timestamp Time) {
+  if (Error E = Travel.jump(Time))
+    return E;
+  std::lock_guard<std::mutex> Guard(Lock);
+  Shown = Travel.position();
+  LastStop = Time == T.instructions() ? Travel.endStop()
+             : Time == 0              ? Stop{StopKind::Begin}
+                                      : Stop{StopKind::Step};
+  return Error::success();
+}
+
+Error GdbSession::serve() {
+  while (!Finished) {
+    Expected<std::optional<std::string>> Packet = Channel.read();
+    if (!Packet)
+      return Packet.takeError();
+    if (!*Packet)
+      return Error::success();
+    std::string Reply = answer(**Packet);
+    if (Error E = Channel.write(Reply))
+      return E;
+    if (std::exchange(StopsAcknowledging, false))
+      Channel.stopAcknowledging();
+  }
+  return Error::success();
+}
+
+void GdbSession::jumpNext(Position To, Stop Why) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Next = Jump{To, Why};
+}
+
+void GdbSession::goBackNext(Position To, Stop Why) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Next = Jump{To, Why, /*StopsOnTheWay=*/true};
+}
+
+void GdbSession::runEnded() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Next.reset();
+  Running = WantsEnd = false;
+}
+
+bool GdbSession::isRunning() const {
+  std::lock_guard<std::mutex> Guard(Lock);
+  return Running;
+}
+
+void GdbSession::interrupt() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  WantsEnd = true;
+  if (Searching)
+    Searching->Cancelled = true;
+}
+
+bool GdbSession::interruptedMeanwhile() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  bool WasRunning = std::exchange(Running, true);
+  return std::exchange(WantsEnd, false) && WasRunning;
+}
+
+Position GdbSession::position() const {
+  std::lock_guard<std::mutex> Guard(Lock);
+  return Shown;
+}
+
+std::string GdbSession::answer(StringRef Packet) {
+  if (Packet.empty())
+    return "";
+  switch (Packet[0]) {
+  case 'q':
+  case 'Q':
+  case 'j':
+    return answerQuery(Packet);
+  case 'Z':
+  case 'z':
+    return answerBreakpoint(Packet);
+  case 'b':
+    return Packet == "bc" || Packet == "bs" ? answerResume(Packet) : "";
+  case 'c':
+  case 'C':
+  case 's':
+  case 'S':
+    return answerResume(Packet);
+  case 'v':
+    if (Packet == "vCont?")
+      return "vCont;c;C;s;S";
+    if (Packet.starts_with("vCont;"))
+      return answerResume(Packet);
+    if (Packet.starts_with("vKill")) {
+      Finished = true;
+      return "OK";
+    }
+    return "";
+  case 'D':
+    Finished = true;
+    return "OK";
+  case 'k':
+    Finished = true;
+    return "X09";
+  default:
+    return answerState(Packet);
+  }
+}
+
+std::string GdbSession::answerState(StringRef Packet) {
+  StringRef Rest = Packet.drop_front();
+  auto [Numbers, Suffix] = Rest.split(';');
+  uint32_t Thread = QueryThread ? QueryThread : Travel.position().Thread;
+  if (Suffix.consume_front("thread:"))
+    if (uint32_t Named = Queries.threadNumber(
+            Suffix.take_until([](char C) { return C == ';'; })))
+      Thread = Named;
+  switch (Packet[0]) {
+  case '?':
+    return reportStop();
+  case 'H': {
+    if (Rest.empty())
+      return Debugger.failure("H: expected an operation and a thread");
+    uint32_t Named = 0;
+    StringRef Name = Rest.drop_front();
+    if (Name != "0" && Name != "-1") {
+      Named = Queries.threadNumber(Name);
+      if (!Named)
+        return Debugger.failure("no such thread exists at this moment");
+    }
+    (Rest[0] == 'c' ? ResumeThread : QueryThread) = Named;
+    return "OK";
+  }
+  case 'T':
+    return Queries.threadNumber(Rest)
+               ? "OK"
+               : Debugger.failure("no such thread exists at this moment");
+  case 'g': {
+    Expected<answers::Registers> R =
+        T.registers(Thread, Travel.position().Time);
+    if (!R)
+      return Debugger.failure(R.takeError());
+    std::string Reply;
+    for (unsigned I = 0, N = registerLayout().size(); I < N; ++I)
+      Reply += toHex(registerValue(*R, I), /*LowerCase=*/true);
+    return Reply;
+  }
+  case 'p': {
+    unsigned Number;
+    if (Numbers.getAsInteger(16, Number) || Number >= registerLayout().size())
+      return Debugger.failure("unknown register");
+    Expected<answers::Registers> R =
+        T.registers(Thread, Travel.position().Time);
+    if (!R)
+      return Debugger.failure(R.takeError());
+    return toHex(registerValue(*R, Number), /*LowerCase=*/true);
+  }
+  case 'm':
+    return answerMemory(Rest, /*Binary=*/false);
+  case 'x':
+    return answerMemory(Rest, /*Binary=*/true);
+  case 'G':
+  case 'P':
+    return Debugger.failure(
+        "a recorded run cannot be changed: registers keep their values");
+  case 'M':
+  case 'X':
+    return Debugger.failure(
+        "a recorded run cannot be changed: memory keeps its contents");
+  case '_':
+    // An error reply to `_M` would mean to LLDB that the process can allocate
+    // memory but has none left; LLDB would then evaluate no expression at all.
+    return "";
+  default:
+    return "";
+  }
+}
+
+std::string GdbSession::answerMemory(StringRef Packet, bool Binary) {
+  auto [AddressText, LengthText] = Packet.split(',');
+  uint64_t Address, Length;
+  if (AddressText.getAsInteger(16, Address) ||
+      LengthText.getAsInteger(16, Length))
+    return Debugger.failure("memory read: expected an address and a length");
+  if (Binary && !Length)
+    return "OK";
+  Length = std::min(Length, MostMemory);
+  // A range that wraps around the end of the address space is cut there.
+  if (Address + (Length - 1) < Address)
+    Length = -Address;
+  Expected<answers::MemoryContents> M =
+      T.memory(Address, Length, Travel.position().Time);
+  if (!M)
+    return Debugger.failure(M.takeError());
+  uint64_t Readable = 0;
+  for (auto [First, Last] : M->Mapped) {
+    if (First > Readable)
+      break;
+    Readable = std::max(Readable, Last);
+  }
+  if (!Readable)
+    // gdb takes any reply but an error number for the memory's contents.
+    return Debugger.WantsErrorText
+               ? Debugger.failure("no memory is mapped there at this moment")
+               : "E14";
+  ArrayRef<uint8_t> Bytes = ArrayRef<uint8_t>(M->Bytes).take_front(Readable);
+  return Binary ? toStringRef(Bytes).str() : toHex(Bytes, /*LowerCase=*/true);
+}
+
+std::string GdbSession::answerBreakpoint(StringRef Packet) {
+  SmallVector<StringRef, 3> Parts;
+  StringRef Arguments = Packet.drop_front().split(';').first;
+  Arguments.split(Parts, ',');
+  uint64_t Address, Length;
+  if (Parts.size() != 3 || Parts[1].getAsInteger(16, Address) ||
+      Parts[2].getAsInteger(16, Length))
+    return Debugger.failure(
+        "breakpoint: expected a type, an address and a length");
+  bool Insert = Packet[0] == 'Z';
+  if (Parts[0] == "0" || Parts[0] == "1") {
+    if (Insert)
+      Travel.addBreakpoint(Address);
+    else
+      Travel.removeBreakpoint(Address);
+    return "OK";
+  }
+  if (Parts[0] == "2") {
+    if (Insert)
+      Travel.addWatchpoint(Address, Length);
+    else
+      Travel.removeWatchpoint(Address, Length);
+    return "OK";
+  }
+  // gdb and LLDB both show words of their own instead.
+  return Debugger.failure(
+      "a trace has no index of reads: watch for writes instead");
+}
+
+namespace {
+struct ResumeAction {
+  bool Step = false, Backward = false;
+  bool Others = true; ///< other threads run too
+  /// The debugger's name of the thread that steps; empty: the present one.
+  StringRef Thread;
+};
+} // namespace
+
+/// `vCont;action[:thread];…`. Of several actions, a step takes precedence.
+static ResumeAction parseContinuation(StringRef Actions) {
+  ResumeAction Result;
+  SmallVector<StringRef, 4> Parts;
+  Actions.split(Parts, ';', -1, /*KeepEmpty=*/false);
+  bool Continues = false;
+  for (StringRef Part : Parts) {
+    auto [Action, Thread] = Part.split(':');
+    if (Action.starts_with_insensitive("s") && !Result.Step) {
+      Result.Step = true;
+      Result.Thread = Thread;
+    }
+    Continues |= Action.starts_with_insensitive("c");
+  }
+  Result.Others = Continues;
+  return Result;
+}
+
+static ResumeAction parseResume(StringRef Packet) {
+  if (Packet.consume_front("vCont;"))
+    return parseContinuation(Packet);
+  ResumeAction Result;
+  Result.Backward = Packet.consume_front("b");
+  Result.Step = Packet.starts_with_insensitive("s");
+  return Result;
+}
+
+std::string GdbSession::answerResume(StringRef Packet) {
+  bool Interrupted = interruptedMeanwhile();
+  std::optional<Jump> Jumping;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    std::swap(Jumping, Next);
+  }
+  Description.clear();
+  if (Jumping && !Jumping->StopsOnTheWay) {
+    if (Error E = Travel.jump(Jumping->To.Time, Jumping->To.Thread))
+      return Debugger.failure(std::move(E));
+    arrive(*Jumping);
+    Queries.setDirection(/*Backward=*/false);
+    return reportStop();
+  }
+
+  ResumeAction Action = parseResume(Packet);
+  uint32_t Thread = Action.Thread.empty() || Action.Thread == "-1"
+                        ? ResumeThread
+                        : Queries.threadNumber(Action.Thread);
+  if (!Thread)
+    Thread = Travel.position().Thread;
+  Queries.setDirection(Action.Backward);
+  if (Interrupted) {
+    LastStop = {StopKind::Interrupted};
+    return reportStop();
+  }
+  bool WasAtEnd = Travel.position().Time == T.instructions();
+  Expected<Stop> Stopped =
+      search([&](const answers::Cancellation &Cancel) -> Expected<Stop> {
+        if (Jumping && Action.Backward)
+          return Travel.continueBackward(Cancel, Jumping->To);
+        if (Action.Backward)
+          return Action.Step ? Travel.stepBackward(Thread, Cancel)
+                             : Travel.continueBackward(Cancel);
+        return Action.Step ? Travel.stepForward(Thread, Action.Others, Cancel)
+                           : Travel.continueForward(Cancel);
+      });
+  if (!Stopped) {
+    // A debugger that waits for a stop cannot handle an error reply.
+    Description = toString(Stopped.takeError());
+    LastStop = {StopKind::Interrupted};
+  } else {
+    LastStop = *Stopped;
+  }
+  if (Jumping && Action.Backward) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (LastStop.Kind == StopKind::Arrived)
+      arrive(*Jumping);
+    else if (LastStop.Kind != StopKind::Interrupted && !Next)
+      Next = Jumping;
+  }
+  CannotGoOn = WasAtEnd && LastStop.Kind == StopKind::End;
+  return reportStop();
+}
+
+void GdbSession::arrive(const Jump &By) {
+  LastStop = By.Why;
+  Description = describe(By.Why);
+}
+
+Expected<Stop> GdbSession::search(
+    function_ref<Expected<Stop>(const answers::Cancellation &)> Run) {
+  answers::Cancellation Cancel;
+  auto SearchBy = [this](answers::Cancellation *By) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Searching = By;
+  };
+  SearchBy(&Cancel);
+  Expected<Stop> Result = [&] {
+    PacketChannel::InterruptWatch Watch(Channel, Cancel);
+    return Run(Cancel);
+  }();
+  SearchBy(nullptr);
+  return Result;
+}
+
+std::string GdbSession::reportStop() {
+  if (BeforeStop)
+    BeforeStop();
+  QueryThread = ResumeThread = 0;
+  StopReport Report{LastStop, Travel.position(), Description, CannotGoOn};
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Shown = Report.Where;
+  }
+  std::vector<answers::ThreadInfo> Threads;
+  if (Debugger.IsLldb) {
+    if (Error E = Queries.threads().moveInto(Threads))
+      return Debugger.failure(std::move(E));
+    // LLDB has a breakpoint where the dynamic linker reports that the modules
+    // have changed, in both directions, and continues from it by itself. What
+    // it reads from the linker there is right only if it came from the moment
+    // before, so it is made to ask for the modules. gdb would take the stop for
+    // the linker's.
+    if (Error E = Queries.modulesChanged().moveInto(Report.ModulesChanged))
+      return Debugger.failure(std::move(E));
+  }
+  Expected<std::string> Reply =
+      stopReply(T, std::move(Report), Threads, Debugger);
+  return Reply ? *Reply : Debugger.failure(Reply.takeError());
+}
+
+std::string GdbSession::answerQuery(StringRef Packet) {
+  StringRef Name = Packet.take_until(
+      [](char C) { return C == ':' || C == ',' || C == ';'; });
+  StringRef Rest = Packet.drop_front(Name.size())
+                       .drop_front(Packet.size() > Name.size() ? 1 : 0);
+  if (Name == "QStartNoAckMode") {
+    StopsAcknowledging = true;
+    return "OK";
+  }
+  if (Name == "QThreadSuffixSupported" || Name == "QListThreadsInStopReply") {
+    Debugger.IsLldb = true;
+    return "OK";
+  }
+  if (Name == "QEnableErrorStrings") {
+    Debugger.WantsErrorText = true;
+    return "OK";
+  }
+  if (Name == "qRcmd")
+    return answerMonitor(Rest);
+  if (!Name.consume_front("qThreadStopInfo"))
+    return Queries.answer(Name, Rest);
+  uint32_t Thread = Queries.threadNumber(Name);
+  if (!Thread)
+    return Debugger.failure("no such thread exists at this moment");
+  if (Thread == Travel.position().Thread)
+    return reportStop();
+  Expected<std::string> Reply =
+      idleThreadReply(T, {Travel.position().Time, Thread});
+  return Reply ? *Reply : Debugger.failure(Reply.takeError());
+}
+
+/// The commands that a user types after `monitor` in gdb, and after `process
+/// plugin packet monitor` in LLDB.
+std::string GdbSession::answerMonitor(StringRef Hex) {
+  std::string Command;
+  if (!tryGetFromHex(Hex, Command))
+    return Debugger.failure("qRcmd: expected a command in hexadecimal");
+  StringRef Text = StringRef(Command).trim();
+  std::string Answer;
+  if (Text == "now") {
+    const Position &Now = Travel.position();
+    Answer = formatv("time {0} of {1}, thread {2}\n", Now.Time,
+                     T.instructions(), Now.Thread);
+  } else if (Text.consume_front("goto ")) {
+    Timestamp Time = T.instructions();
+    if (Text != "end" && Text.getAsInteger(0, Time))
+      return Debugger.failure("goto: expected a timestamp or 'end'");
+    if (Time > T.instructions())
+      return Debugger.failure(
+          formatv("the run ends at {0}", T.instructions()).str());
+    jumpNext({Time, 0}, {.Kind = StopKind::Goto, .Time = Time});
+    Answer = "the next continue or step, in any direction, goes there\n";
+  } else {
+    Answer = "monitor now: show the time\n"
+             "monitor goto TIME|end: make the next continue or step go there\n";
+  }
+  return toHex(Answer, true);
+}
+
+} // namespace chronicle::session

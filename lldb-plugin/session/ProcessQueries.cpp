@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/session/ProcessQueries.h"
+#include "lldb-plugin/session/RegisterLayout.h"
+#include "lldb-plugin/session/ThreadNames.h"
+#include "query/symbols/Symbols.h"
+#include "trace-format/Stream.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace chronicle::session {
+
+Expected<std::vector<answers::ThreadInfo>> ProcessQueries::threads() const {
+  const Position &Now = Travel.position();
+  Expected<std::vector<answers::ThreadInfo>> Threads = T.threads(Now.Time);
+  if (!Threads)
+    return Threads.takeError();
+  if (none_of(*Threads, [&](const answers::ThreadInfo &Thread) {
+        return Thread.Number == Now.Thread;
+      })) {
+    // At the very end the last thread has exited, but a debugger needs one.
+    answers::ThreadInfo Last;
+    Last.Number = Now.Thread;
+    Last.OsThread = osThread(T, Now.Thread);
+    Threads->push_back(Last);
+  }
+  return Threads;
+}
+
+uint32_t ProcessQueries::threadNumber(StringRef OsThread) const {
+  uint64_t Os;
+  if (OsThread.getAsInteger(16, Os))
+    return 0;
+  return session::threadNumber(T, Os, Travel.position().Time);
+}
+
+std::string ProcessQueries::answer(StringRef Name, StringRef Rest) {
+  if (Name == "qSupported")
+    return "PacketSize=20000;QStartNoAckMode+;qXfer:features:read+;"
+           "qXfer:auxv:read+;qXfer:libraries-svr4:read+;"
+           "qXfer:exec-file:read+;vContSupported+;ReverseContinue+;"
+           "ReverseStep+;QThreadSuffixSupported+;QListThreadsInStopReply+";
+  if (Name == "qHostInfo")
+    return formatv("triple:{0};ptrsize:8;endian:little;"
+                   "watchpoint_exceptions_received:after;",
+                   toHex(StringRef(TargetTriple), true));
+  if (Name == "qProcessInfo")
+    return formatv("pid:{0:x-};parent-pid:1;real-uid:0;real-gid:0;"
+                   "effective-uid:0;effective-gid:0;triple:{1};ostype:linux;"
+                   "endian:little;ptrsize:8;",
+                   osThread(T, 1), toHex(StringRef(TargetTriple), true));
+  if (Name == "qShlibInfoAddr")
+    return answerLinker();
+  if (Name == "qWatchpointSupportInfo")
+    return "num:256;";
+  if (Name == "qAttached")
+    return "1";
+  if (Name == "qSymbol")
+    return "OK";
+  if (Name == "qC")
+    return formatv("QC{0:x-}", osThread(T, Travel.position().Thread));
+  if (Name == "qfThreadInfo")
+    return answerThreads();
+  if (Name == "qsThreadInfo")
+    return "l";
+  if (Name == "qThreadExtraInfo")
+    return toHex(("thread " + Twine(threadNumber(Rest))).str(), true);
+  if (Name == "qMemoryRegionInfo")
+    return answerRegion(Rest);
+  if (Name == "qXfer")
+    return answerTransfer(Rest);
+  return "";
+}
+
+std::string ProcessQueries::answerLinker() {
+  // Without an answer LLDB takes the program's link_map for the linker's
+  // structure, and never notices libraries that come and go.
+  Expected<uint64_t> Slot = Image.debugSlot();
+  if (!Slot)
+    return Debugger.failure(Slot.takeError());
+  return *Slot ? formatv("{0:x-}", *Slot).str()
+               : Debugger.failure("a static program has no list of libraries");
+}
+
+std::string ProcessQueries::answerThreads() {
+  Expected<std::vector<answers::ThreadInfo>> Threads = threads();
+  if (!Threads)
+    return Debugger.failure(Threads.takeError());
+  std::string Reply;
+  for (const answers::ThreadInfo &Thread : *Threads)
+    Reply += formatv("{0}{1:x-}", Reply.empty() ? "m" : ",", Thread.OsThread);
+  return Reply;
+}
+
+std::string ProcessQueries::answerRegion(StringRef Packet) {
+  uint64_t Address;
+  if (Packet.getAsInteger(16, Address))
+    return Debugger.failure("qMemoryRegionInfo: expected an address");
+  Expected<std::vector<answers::Mapping>> Map = T.map(Travel.position().Time);
+  if (!Map)
+    return Debugger.failure(Map.takeError());
+  llvm::sort(*Map, [](const answers::Mapping &A, const answers::Mapping &B) {
+    return A.Address < B.Address;
+  });
+  uint64_t Free = 0;
+  for (const answers::Mapping &M : *Map) {
+    if (Address < M.Address)
+      return formatv("start:{0:x-};size:{1:x-};", Free, M.Address - Free);
+    Free = M.Address + M.Length;
+    if (Address >= Free)
+      continue;
+    std::string Reply =
+        formatv("start:{0:x-};size:{1:x-};permissions:{2}{3}{4};", M.Address,
+                M.Length, M.Protection & CH_PROT_READ ? "r" : "",
+                M.Protection & CH_PROT_WRITE ? "w" : "",
+                M.Protection & CH_PROT_EXEC ? "x" : "");
+    if (!M.Path.empty())
+      Reply += "name:" + toHex(M.Path, true) + ";";
+    return Reply;
+  }
+  return formatv("start:{0:x-};size:{1:x-};", Free, uint64_t(0) - Free);
+}
+
+/// Text for an XML attribute.
+static std::string quoted(StringRef Text) {
+  std::string Result;
+  raw_string_ostream Out(Result);
+  printHTMLEscaped(Text, Out);
+  return Result;
+}
+
+Expected<ArrayRef<LinkedModule>> ProcessQueries::modules() {
+  // Where the dynamic linker is about to report a change, a debugger of a live
+  // process that stops there knows the new list. A debugger that comes from
+  // later has just seen the change undone.
+  return Image.modules(Travel.position().Time + !CameBackward);
+}
+
+Expected<bool> ProcessQueries::modulesChanged() {
+  Expected<ArrayRef<LinkedModule>> Modules = modules();
+  if (!Modules)
+    return Modules.takeError();
+  if (*Modules == ArrayRef(Reported))
+    return false;
+  Reported = *Modules;
+  return true;
+}
+
+Expected<std::string> ProcessQueries::librariesDocument() {
+  Expected<ArrayRef<LinkedModule>> Modules = modules();
+  if (!Modules)
+    return Modules.takeError();
+  std::string Result = "<library-list-svr4 version=\"1.0\"";
+  if (!Modules->empty() && Modules->front().Entry)
+    Result += formatv(" main-lm=\"{0:x}\"", Modules->front().Entry);
+  Result += ">";
+  // The first one is the program.
+  for (const LinkedModule &M : drop_begin(*Modules, !Modules->empty())) {
+    // LLDB uses any file that has the name, whatever its build. For a file of
+    // another build it gets a name that no file has.
+    const state::ModuleLoad *Load =
+        T.symbols().moduleAt(M.Dynamic, Travel.position().Time);
+    bool Wrong = Debugger.IsLldb && !Debugger.TakesAnyBuild && Load &&
+                 !T.symbols().isRecorded(*Load);
+    Result += formatv("<library name=\"{0}{1}\" lm=\"{2:x}\" l_addr=\"{3:x}\" "
+                      "l_ld=\"{4:x}\" lmid=\"0x0\"/>",
+                      quoted(M.Name), Wrong ? " (as recorded)" : "", M.Entry,
+                      M.Bias, M.Dynamic);
+  }
+  return Result + "</library-list-svr4>";
+}
+
+Expected<std::string> ProcessQueries::document(StringRef Object,
+                                               StringRef Annex) {
+  if (Object == "features" && Annex == "target.xml")
+    return targetDescription().str();
+  if (Object == "auxv") {
+    Expected<ArrayRef<uint8_t>> Vector = Image.auxiliaryVector();
+    if (!Vector)
+      return Vector.takeError();
+    return toStringRef(*Vector).str();
+  }
+  if (Object == "libraries-svr4")
+    return librariesDocument();
+  if (Object == "exec-file")
+    return T.reader().run().getString("program").value_or("").str();
+  return createStringError("unknown object '%s'", Object.str().c_str());
+}
+
+/// `object:read:annex:offset,length`.
+std::string ProcessQueries::answerTransfer(StringRef Packet) {
+  auto [Object, AfterObject] = Packet.split(':');
+  auto [Operation, AfterOperation] = AfterObject.split(':');
+  auto [Annex, Window] = AfterOperation.rsplit(':');
+  auto [OffsetText, LengthText] = Window.split(',');
+  uint64_t Offset, Length;
+  if (Operation != "read")
+    return Debugger.failure("a recorded run cannot be changed");
+  if (OffsetText.getAsInteger(16, Offset) ||
+      LengthText.getAsInteger(16, Length))
+    return Debugger.failure("qXfer: expected an offset and a length");
+  Expected<std::string> Text = document(Object, Annex);
+  if (!Text)
+    return Debugger.failure(Text.takeError());
+  StringRef Part = StringRef(*Text).substr(Offset, Length);
+  bool More = Offset + Part.size() < Text->size();
+  return ((More ? "m" : "l") + Part).str();
+}
+
+} // namespace chronicle::session

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Packets that ask what kind of process this is: features, threads, memory
+/// regions, the program's files.
+
+#ifndef CHRONICLE_LLDB_PLUGIN_SESSION_PROCESSQUERIES_H
+#define CHRONICLE_LLDB_PLUGIN_SESSION_PROCESSQUERIES_H
+
+#include "lldb-plugin/session/DebuggerTraits.h"
+#include "lldb-plugin/session/ProcessImage.h"
+#include "lldb-plugin/session/TimeTravel.h"
+
+namespace chronicle::session {
+
+/// Every recorded program is of this kind.
+inline constexpr const char *TargetTriple = "x86_64-pc-linux-gnu";
+
+/// Answers from the trace, at the present position. Not thread-safe.
+class ProcessQueries {
+public:
+  /// None of these is owned.
+  ProcessQueries(const query::Trace &T, const TimeTravel &Travel,
+                 const DebuggerTraits &Debugger)
+      : T(T), Travel(Travel), Debugger(Debugger), Image(T) {}
+
+  /// The reply to a `q` packet, by its name and what follows it. Empty if the
+  /// packet is unknown, which is also how the protocol says so.
+  std::string answer(llvm::StringRef Name, llvm::StringRef Rest);
+
+  /// The threads that are alive now; at least the present one.
+  llvm::Expected<std::vector<answers::ThreadInfo>> threads() const;
+  /// The thread with the debugger's name for it; 0: there is none.
+  uint32_t threadNumber(llvm::StringRef OsThread) const;
+
+  /// Whether the last resume led backward, on which modules() depends.
+  void setDirection(bool Backward) { CameBackward = Backward; }
+  /// The modules that the debugger should know now.
+  llvm::Expected<llvm::ArrayRef<LinkedModule>> modules();
+  /// Whether these are other ones than at the call before.
+  llvm::Expected<bool> modulesChanged();
+
+private:
+  std::string answerLinker();
+  std::string answerThreads();
+  std::string answerRegion(llvm::StringRef Packet);
+  std::string answerTransfer(llvm::StringRef Packet);
+  llvm::Expected<std::string> document(llvm::StringRef Object,
+                                       llvm::StringRef Annex);
+  llvm::Expected<std::string> librariesDocument();
+
+  const query::Trace &T;
+  const TimeTravel &Travel;
+  const DebuggerTraits &Debugger;
+  ProcessImage Image;
+  bool CameBackward = false;
+  std::vector<LinkedModule> Reported; ///< by modulesChanged()
+};
+
+} // namespace chronicle::session
+
+#endif

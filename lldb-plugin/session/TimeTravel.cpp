@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/session/TimeTravel.h"
+#include "query/answers/RunEnd.h"
+#include "trace-format/events/Events.h"
+
+using namespace llvm;
+
+namespace chronicle::session {
+
+static answers::AddressRange
+rangeOf(const std::pair<uint64_t, uint64_t> &Watchpoint) {
+  return {Watchpoint.first, Watchpoint.first + Watchpoint.second - 1};
+}
+
+Error TimeTravel::jump(Timestamp Time, uint32_t Thread) {
+  if (Time > T.instructions())
+    return createStringError("the run ends at %llu; there is no time %llu",
+                             (unsigned long long)T.instructions(),
+                             (unsigned long long)Time);
+  if (!Thread) {
+    Expected<uint32_t> Running = T.threadAt(Time);
+    if (!Running)
+      return Running.takeError();
+    Thread = *Running;
+  }
+  Now = {Time, Thread};
+  return Error::success();
+}
+
+void TimeTravel::removeBreakpoint(uint64_t Address) {
+  auto It = Breakpoints.find(Address);
+  if (It != Breakpoints.end())
+    Breakpoints.erase(It);
+}
+
+void TimeTravel::addWatchpoint(uint64_t Address, uint64_t Length) {
+  if (Length)
+    Watchpoints.insert({Address, Length});
+}
+
+void TimeTravel::removeWatchpoint(uint64_t Address, uint64_t Length) {
+  auto It = Watchpoints.find({Address, Length});
+  if (It != Watchpoints.end())
+    Watchpoints.erase(It);
+}
+
+Stop TimeTravel::endStop() const {
+  if (auto Signal = answers::RunEnd::of(T.reader().end()).signal())
+    return {StopKind::Signal, int(*Signal)};
+  return {StopKind::End};
+}
+
+Expected<Stop> TimeTravel::goToEnd() {
+  // The signal that killed the program is reported only to a debugger that
+  // comes from before it.
+  Stop Result = Now.Time == T.instructions() ? Stop{StopKind::End} : endStop();
+  if (Error E = jump(T.instructions()))
+    return E;
+  return Result;
+}
+
+namespace {
+/// A signal for which a handler was entered.
+struct Delivery {
+  Timestamp Time;
+  uint32_t Thread;
+  int Signal;
+};
+} // namespace
+
+/// The first one after After and until Until. Ignored signals are not recorded;
+/// a debugger of a live process does not stop for them either.
+static Expected<std::optional<Delivery>>
+nextSignal(const query::Trace &T, Timestamp After, Timestamp Until,
+           const answers::Cancellation &Cancel) {
+  std::optional<Delivery> Found;
+  if (After >= Until)
+    return Found;
+  if (Error E = T.events(
+          uint64_t(1) << CH_EV_SIGNAL, {After + 1, Until}, /*Backward=*/false,
+          [&](const answers::TimedEvent &Event) {
+            auto Signal = Event.as<events::SignalEvent>();
+            if (!Signal || Signal->flags & CH_SIG_FATAL)
+              return true; // the end of the run reports a fatal one
+            Found = Delivery{Event.Time, Signal->thread, int(Signal->number)};
+            return false;
+          },
+          &Cancel))
+    return E;
+  return Found;
+}
+
+/// A search for the first hit in one direction: the best hit so far, and the
+/// time range that may have a better one.
+struct TimeTravel::Search {
+  answers::TimeRange When;
+  bool Backward;
+  std::optional<Hit> Best;
+
+  void take(const Hit &New) {
+    const Timestamp Time = New.Where.Time;
+    if (Best &&
+        (Backward ? Time <= Best->Where.Time : Time >= Best->Where.Time))
+      return;
+    Best = New;
+    if (Backward)
+      When.First = std::max(When.First, Time);
+    else
+      When.Last = std::min(When.Last, Time);
+  }
+};
+
+std::optional<Timestamp> TimeTravel::stopFor(const answers::Write &W,
+                                             const Search &S) const {
+  const bool Instruction = W.By == answers::Writer::Instruction;
+  if (!S.Backward) {
+    const Timestamp Seen = W.Time + Instruction;
+    return Seen > Now.Time ? std::optional(Seen) : std::nullopt;
+  }
+  // A write that no instruction made, such as a system call's, happened between
+  // the instruction at its time and the one before; the moment before the write
+  // is the moment before the latter.
+  if (Instruction ? W.Time >= Now.Time : W.Time <= S.When.First)
+    return std::nullopt;
+  return W.Time - !Instruction;
+}
+
+Error TimeTravel::searchWrites(Search &S,
+                               const answers::Cancellation &Cancel) const {
+  for (const auto &Watchpoint : Watchpoints)
+    if (Error E = T.writes(
+            rangeOf(Watchpoint), S.When, S.Backward,
+            [&](const answers::Write &W) {
+              const std::optional<Timestamp> Time = stopFor(W, S);
+              if (Time)
+                S.take({{*Time, W.Thread},
+                        {StopKind::Watchpoint, 0, Watchpoint.first}});
+              return !Time;
+            },
+            &Cancel))
+      return E;
+  return Error::success();
+}
+
+Error TimeTravel::searchBreakpoints(Search &S,
+                                    const answers::Cancellation &Cancel) {
+  for (uint64_t Address : Breakpoints) {
+    Expected<std::optional<answers::Execution>> X =
+        Hits.find(Address, S.When, S.Backward, Cancel);
+    if (!X)
+      return X.takeError();
+    if (*X)
+      S.take({{(*X)->Time, (*X)->Thread}, {StopKind::Breakpoint}});
+  }
+  return Error::success();
+}
+
+Expected<std::optional<TimeTravel::Hit>>
+TimeTravel::searchForward(Timestamp From, Timestamp Until,
+                          const answers::Cancellation &Cancel) {
+  Search S{{From, Until}, /*Backward=*/false, std::nullopt};
+  // Watchpoints first: at the same moment, the write comes before the
+  // instruction that the breakpoint is at.
+  if (Error E = searchWrites(S, Cancel))
+    return E;
+  if (Error E = searchBreakpoints(S, Cancel))
+    return E;
+  Until = S.When.Last;
+  // At the present moment a breakpoint takes precedence over the signal whose
+  // handler begins here.
+  if (S.Best && Until <= Now.Time)
+    return S.Best;
+  Expected<std::optional<Delivery>> Signal =
+      nextSignal(T, Now.Time, S.Best ? Until - 1 : Until, Cancel);
+  if (!Signal)
+    return Signal.takeError();
+  if (*Signal)
+    return Hit{{(*Signal)->Time, (*Signal)->Thread},
+               {StopKind::Signal, (*Signal)->Signal}};
+  return S.Best;
+}
+
+Expected<std::optional<TimeTravel::Hit>>
+TimeTravel::searchBackward(Timestamp From,
+                           const answers::Cancellation &Cancel) {
+  Search S{{From, Now.Time}, /*Backward=*/true, std::nullopt};
+  if (From > Now.Time)
+    return S.Best;
+  if (Error E = searchWrites(S, Cancel))
+    return E;
+  if (S.When.First >= Now.Time)
+    return S.Best;
+  S.When.Last = Now.Time - 1;
+  if (Error E = searchBreakpoints(S, Cancel))
+    return E;
+  return S.Best;
+}
+
+Expected<Stop>
+TimeTravel::continueForward(const answers::Cancellation &Cancel) {
+  Expected<std::optional<Hit>> Found =
+      searchForward(Now.Time, T.instructions(), Cancel);
+  if (Cancel.Cancelled) {
+    if (!Found)
+      consumeError(Found.takeError());
+    return Stop{StopKind::Interrupted};
+  }
+  if (!Found)
+    return Found.takeError();
+  if (!*Found)
+    return goToEnd();
+  Now = (*Found)->Where;
+  return (*Found)->What;
+}
+
+Expected<Stop> TimeTravel::continueBackward(const answers::Cancellation &Cancel,
+                                            std::optional<Position> Until) {
+  Expected<std::optional<Hit>> Found =
+      searchBackward(Until ? Until->Time + 1 : 0, Cancel);
+  if (Cancel.Cancelled) {
+    if (!Found)
+      consumeError(Found.takeError());
+    return Stop{StopKind::Interrupted};
+  }
+  if (!Found)
+    return Found.takeError();
+  if (!*Found && Until) {
+    Now = *Until;
+    return Stop{StopKind::Arrived};
+  }
+  if (!*Found) {
+    if (Error E = jump(0))
+      return E;
+    return Stop{StopKind::Begin};
+  }
+  Now = (*Found)->Where;
+  return (*Found)->What;
+}
+
+/// The time of the thread's first instruction from From on, or of its last one
+/// before From.
+static Expected<std::optional<Timestamp>>
+instructionNear(const query::Trace &T, uint32_t Thread, Timestamp From,
+                bool Backward, const answers::Cancellation &Cancel) {
+  std::optional<Timestamp> Ran;
+  Expected<uint32_t> Running = T.threadAt(From - Backward);
+  if (!Running)
+    return Running.takeError();
+  if (*Running == Thread)
+    return From - Backward;
+  if (Error E = T.executions(
+          {0, ~uint64_t(0)},
+          Backward ? answers::TimeRange{0, From - 1}
+                   : answers::TimeRange{From, T.instructions()},
+          Thread, Backward,
+          [&](const answers::Execution &X) {
+            Ran = X.Time;
+            return false;
+          },
+          &Cancel))
+    return E;
+  return Ran;
+}
+
+/// The address of a watchpoint that was written after First and until Last.
+static Expected<std::optional<uint64_t>>
+watchpointBetween(const query::Trace &T,
+                  const std::multiset<std::pair<uint64_t, uint64_t>> &Of,
+                  Timestamp First, Timestamp Last,
+                  const answers::Cancellation &Cancel) {
+  for (const auto &Watchpoint : Of) {
+    bool Written = false;
+    if (Error E = T.writes(
+            rangeOf(Watchpoint), {First, Last}, /*Backward=*/false,
+            [&](const answers::Write &W) {
+              Timestamp Seen = W.Time + (W.By == answers::Writer::Instruction);
+              Written = Seen > First && Seen <= Last;
+              return !Written;
+            },
+            &Cancel))
+      return E;
+    if (Written)
+      return Watchpoint.first;
+  }
+  return std::nullopt;
+}
+
+Expected<Stop>
+TimeTravel::afterStep(Timestamp From, Timestamp To,
+                      const answers::Cancellation &Cancel) const {
+  // As on a processor, a step that writes watched memory stops for the
+  // watchpoint.
+  Expected<std::optional<uint64_t>> Written =
+      watchpointBetween(T, Watchpoints, From, To, Cancel);
+  if (!Written)
+    return Written.takeError();
+  if (*Written)
+    return Stop{StopKind::Watchpoint, 0, **Written};
+  if (Breakpoints.empty())
+    return Stop{StopKind::Step};
+  Expected<answers::Registers> R = T.registers(Now.Thread, Now.Time);
+  if (!R)
+    return R.takeError();
+  return Stop{Breakpoints.count(R->rip()) ? StopKind::Breakpoint
+                                          : StopKind::Step};
+}
+
+Expected<Stop> TimeTravel::stepForward(uint32_t Thread, bool Others,
+                                       const answers::Cancellation &Cancel) {
+  if (Now.Time == T.instructions()) {
+    Now.Thread = Thread;
+    return Stop{StopKind::End};
+  }
+  Expected<std::optional<Timestamp>> Ran =
+      instructionNear(T, Thread, Now.Time, /*Backward=*/false, Cancel);
+  if (!Ran)
+    return Ran.takeError();
+  if (Cancel.Cancelled)
+    return Stop{StopKind::Interrupted};
+  Timestamp Until = *Ran ? **Ran + 1 : T.instructions();
+  if (Others && Until > Now.Time + 1) {
+    Expected<std::optional<Hit>> Found =
+        searchForward(Now.Time + 1, Until - 1, Cancel);
+    if (!Found)
+      return Found.takeError();
+    if (*Found) {
+      Now = (*Found)->Where;
+      return (*Found)->What;
+    }
+  }
+  if (!*Ran)
+    return goToEnd();
+  Timestamp Before = Now.Time;
+  Now = {Until, Thread};
+  if (Now.Time == T.instructions())
+    return endStop();
+  return afterStep(Before, Until, Cancel);
+}
+
+Expected<Stop> TimeTravel::stepBackward(uint32_t Thread,
+                                        const answers::Cancellation &Cancel) {
+  if (!Now.Time) {
+    Now.Thread = Thread;
+    return Stop{StopKind::Begin};
+  }
+  Expected<std::optional<Timestamp>> Ran =
+      instructionNear(T, Thread, Now.Time, /*Backward=*/true, Cancel);
+  if (!Ran)
+    return Ran.takeError();
+  if (Cancel.Cancelled)
+    return Stop{StopKind::Interrupted};
+  if (!*Ran) {
+    // The thread has not run yet, so its history ends here.
+    if (Error E = jump(0))
+      return E;
+    return Stop{StopKind::Begin};
+  }
+  Timestamp Before = Now.Time;
+  Now = {**Ran, Thread};
+  return afterStep(Now.Time, Before, Cancel);
+}
+
+} // namespace chronicle::session

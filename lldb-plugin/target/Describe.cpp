@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/target/Describe.h"
+#include "query/answers/SystemCalls.h"
+#include "query/json/JsonAnswers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace chronicle::target {
+
+std::string sourceOf(const questions::Place &Place) {
+  if (!Place.Symbol)
+    return "";
+  const symbols::SourceFrame &Frame = Place.Symbol->Frames.front();
+  if (!Frame.File.empty())
+    return formatv("at {0}:{1}", sys::path::filename(Frame.File), Frame.Line);
+  return formatv("in {0}",
+                 sys::path::filename(Place.Symbol->Module->Info.Path));
+}
+
+std::string placeOf(const questions::Place &Place) {
+  if (!Place.Symbol)
+    return "";
+  std::string Text = Place.Symbol->Frames.front().Function;
+  std::string Source = sourceOf(Place);
+  return Text + (Text.empty() || Source.empty() ? "" : " ") + Source;
+}
+
+std::string systemCallText(const questions::SystemCall &Call) {
+  StringRef Name = answers::systemCallName(Call.Number);
+  std::string Text =
+      (Name.empty() ? std::to_string(Call.Number) : Name.str()) + "(";
+  if (Call.Arguments)
+    Text += join(
+        map_range(ArrayRef(*Call.Arguments)
+                      .take_front(answers::systemCallArguments(Call.Number)),
+                  jsonapi::hexNumber),
+        ", ");
+  Text += ")";
+  if (!Call.Result)
+    return Text;
+  if (StringRef Error = answers::systemCallError(*Call.Result); !Error.empty())
+    return Text + " = " + Error.str();
+  // Large results are addresses, which are easier to recognise in hexadecimal.
+  return Text + " = " +
+         (*Call.Result > 0xffffff ? jsonapi::hexNumber(*Call.Result)
+                                  : std::to_string(*Call.Result));
+}
+
+std::string valueText(ArrayRef<uint8_t> Bytes) {
+  switch (Bytes.size()) {
+  case 1:
+    return formatv("{0:x} ({0})", unsigned(Bytes[0]));
+  case 2:
+    return formatv("{0:x} ({0})", support::endian::read16le(Bytes.data()));
+  case 4:
+    return formatv("{0:x} ({1})", support::endian::read32le(Bytes.data()),
+                   int32_t(support::endian::read32le(Bytes.data())));
+  case 8:
+    return formatv("{0:x} ({1})", support::endian::read64le(Bytes.data()),
+                   int64_t(support::endian::read64le(Bytes.data())));
+  default:
+    return toHex(Bytes.take_front(32), /*LowerCase=*/true) +
+           (Bytes.size() > 32 ? "..." : "");
+  }
+}
+
+} // namespace chronicle::target

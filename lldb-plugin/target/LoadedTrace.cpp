@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lldb-plugin/target/LoadedTrace.h"
+#include "lldb-plugin/lldb/HistoryUnwinder.h"
+#include "lldb-plugin/lldb/LldbInternals.h"
+#include "lldb-plugin/session/GdbSession.h"
+#include "lldb-plugin/session/ThreadNames.h"
+#include "lldb-plugin/target/BookmarkList.h"
+#include "lldb-plugin/target/Describe.h"
+#include "query/answers/RunEnd.h"
+#include "query/symbols/Symbols.h"
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include <map>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace chronicle::target {
+
+/// The traces of all debuggers, by LLDB's number of the process.
+static std::mutex RegistryLock;
+static std::map<uint32_t, std::weak_ptr<LoadedTrace>> &registry() {
+  // Never destroyed: sessions may outlive the statics of this library.
+  static auto *Registry = new std::map<uint32_t, std::weak_ptr<LoadedTrace>>();
+  return *Registry;
+}
+
+Expected<session::Position> parseMoment(const query::Trace &T, StringRef Text,
+                                        Timestamp Now) {
+  Timestamp End = T.instructions();
+  if (Text == "start")
+    return session::Position{0, 0};
+  if (Text == "end")
+    return session::Position{End, 0};
+  if (Text == "crash") {
+    answers::RunEnd How = answers::RunEnd::of(T.reader().end());
+    if (!How.signal())
+      return createStringError("the program did not crash, it " + How.text() +
+                               ": say 'end'");
+    return session::Position{End, 0};
+  }
+  StringRef Digits = Text;
+  bool Later = Digits.consume_front("+");
+  bool Earlier = !Later && Digits.consume_front("-");
+  Timestamp Number;
+  if (Digits.getAsInteger(0, Number)) {
+    Expected<BookmarkList> Marks = BookmarkList::of(T);
+    if (!Marks)
+      return Marks.takeError();
+    if (const Bookmark *Mark = Marks->find(Text))
+      return session::Position{Mark->Time, Mark->Thread};
+    return createStringError(
+        formatv("invalid moment '{0}': expected a timestamp, start, end, "
+                "crash, +n or -n instructions from now, or a bookmark",
+                Text));
+  }
+  if (Later)
+    Number = Number > End - Now ? End : Now + Number;
+  if (Earlier)
+    Number = Number > Now ? 0 : Now - Number;
+  if (Number > End)
+    return createStringError(
+        formatv("the run ends at {0}; there is no moment {1}", End, Number));
+  return session::Position{Number, 0};
+}
+
+/// Adds sentences about modules at Time whose files are not those recorded.
+/// LLDB finds a file by its path alone, so that names, lines and variables of
+/// another build would be wrong.
+static void checkModules(const query::Trace &T, Timestamp Time, bool AnyBuild,
+                         std::vector<std::string> &Warnings) {
+  Expected<std::vector<answers::Module>> Modules = T.modules(Time);
+  if (!Modules) {
+    Warnings.push_back(toString(Modules.takeError()));
+    return;
+  }
+  for (const answers::Module &M : *Modules) {
+    if (!sys::path::is_absolute(M.Path)) // [vdso]
+      continue;
+    if (!sys::fs::exists(M.Path)) {
+      Warnings.push_back(M.Path + ", which was recorded, is not there: LLDB "
+                                  "has no names for its code");
+      continue;
+    }
+    const state::ModuleLoad *Load = T.symbols().moduleAt(M.Address, Time);
+    if (Load && !T.symbols().isRecorded(*Load))
+      Warnings.push_back(
+          M.Path + (AnyBuild
+                        ? " is not the build that was recorded: what LLDB says "
+                          "of its names, lines and variables may be wrong"
+                        : " is not the build that was recorded, so LLDB does "
+                          "not use it: put the recorded build back, or load "
+                          "with --any-build"));
+  }
+}
+
+/// The path of the recorded program; empty if LLDB must not use that file.
+static std::string recordedProgram(const query::Trace &T, bool AnyBuild) {
+  std::string Program =
+      T.reader().run().getString("program").value_or("").str();
+  if (!sys::fs::exists(Program))
+    return "";
+  for (const state::ModuleLoad &Load : T.symbols().modules())
+    if (!AnyBuild && Load.Info.Path == Program && !T.symbols().isRecorded(Load))
+      return "";
+  return Program;
+}
+
+namespace {
+/// While it lives, a new process waits for answers as long as they take. LLDB
+/// gives a remote process up after five seconds, in case the connection is
+/// dead. Ours cannot be, and on a busy machine, or if much must be replayed, an
+/// answer may take longer.
+class Patience {
+public:
+  explicit Patience(lldb::SBDebugger Debugger)
+      : Instance(Debugger.GetInstanceName()),
+        Before(lldb::SBDebugger::GetInternalVariableValue(Setting, Instance)) {
+    set("3600");
+  }
+  ~Patience() {
+    if (Before.GetSize() == 1)
+      set(Before.GetStringAtIndex(0));
+  }
+  Patience(const Patience &) = delete;
+  Patience &operator=(const Patience &) = delete;
+
+private:
+  void set(const char *Seconds) {
+    lldb::SBDebugger::SetInternalVariable(Setting, Seconds, Instance);
+  }
+
+  static constexpr const char *Setting =
+      "plugin.process.gdb-remote.packet-timeout";
+  const char *Instance; ///< LLDB never frees these names
+  lldb::SBStringList Before;
+};
+} // namespace
+
+Expected<std::shared_ptr<LoadedTrace>>
+LoadedTrace::connect(lldb::SBDebugger Debugger,
+                     std::shared_ptr<const query::Trace> T, Timestamp Start,
+                     bool AnyBuild, std::string &StopText) {
+  std::shared_ptr<LoadedTrace> Result(new LoadedTrace());
+  Result->T = std::move(T);
+  Result->AnyBuild = AnyBuild;
+  std::string Program = recordedProgram(*Result->T, AnyBuild);
+  lldb::SBError Failed;
+  lldb::SBTarget Target = Debugger.CreateTarget(
+      Program.c_str(), Program.empty() ? session::TargetTriple : nullptr,
+      nullptr,
+      /*add_dependent_modules=*/false, Failed);
+  if (Failed.Fail())
+    return createStringError(Failed.GetCString());
+
+  int Pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Pair))
+    return createStringError(errnoAsErrorCode(), "cannot make a socket: %s",
+                             sys::StrError().c_str());
+  Result->Socket = Pair[1];
+  Result->Session = std::make_unique<session::GdbSession>(*Result->T, Pair[1]);
+  if (AnyBuild)
+    Result->Session->takeAnyBuild();
+  std::vector<uint64_t> OsThreads;
+  for (const answers::ThreadInfo &Each : Result->T->allThreads())
+    OsThreads.push_back(Each.OsThread);
+  Result->Session->beforeEachStop(
+      internals::threadNumbering(Target, OsThreads));
+  if (Error E = Result->Session->start(Start)) {
+    close(Pair[0]);
+    Debugger.DeleteTarget(Target);
+    return E;
+  }
+  // Ends when LLDB closes its end, and keeps the trace until then.
+  std::thread([Keep = Result] {
+    if (Error E = Keep->Session->serve())
+      errs() << "chronicle: " << toString(std::move(E)) << '\n';
+    shutdown(Keep->Socket, SHUT_RDWR);
+  }).detach();
+
+  Debugger.SetSelectedTarget(Target);
+  // This uses LLDB's own command because it waits for the first stop where
+  // commands are run one after the other. SBTarget::ConnectRemote leaves that
+  // stop to the thread that handles events, which may not be done with it when
+  // the next command moves the process.
+  lldb::SBCommandReturnObject Connected;
+  std::string Connect =
+      "process connect --plugin gdb-remote fd://" + std::to_string(Pair[0]);
+  lldb::SBExecutionContext Context(Target);
+  {
+    Patience Long(Debugger);
+    Debugger.GetCommandInterpreter().HandleCommand(Connect.c_str(), Context,
+                                                   Connected);
+  }
+  if (!Connected.Succeeded()) {
+    shutdown(Result->Socket, SHUT_RDWR);
+    Debugger.DeleteTarget(Target);
+    return createStringError(Connected.GetError());
+  }
+  if (const char *Output = Connected.GetOutput())
+    StopText = Output;
+  Result->Process = Target.GetProcess();
+  // LLDB would pass the signal it stopped for on to the program. That cannot be
+  // done backward and is not needed: all delivered signals are recorded.
+  lldb::SBUnixSignals Signals = Result->Process.GetUnixSignals();
+  for (int I = 0, N = Signals.GetNumSignals(); I < N; ++I)
+    Signals.SetShouldSuppress(Signals.GetSignalAtIndex(I), true);
+  return Result;
+}
+
+Expected<std::shared_ptr<LoadedTrace>>
+LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
+                  bool AnyBuild, std::vector<std::string> &Warnings,
+                  std::string &StopText) {
+  Expected<std::unique_ptr<query::Trace>> Opened = query::Trace::open(Path);
+  if (!Opened)
+    return Opened.takeError();
+  std::shared_ptr<const query::Trace> T = std::move(*Opened);
+  Expected<session::Position> Start = parseMoment(*T, At, T->instructions());
+  if (!Start)
+    return Start.takeError();
+  checkModules(*T, Start->Time, AnyBuild, Warnings);
+  Expected<std::shared_ptr<LoadedTrace>> Result =
+      connect(Debugger, T, Start->Time, AnyBuild, StopText);
+  if (!Result)
+    return Result.takeError();
+  // After a reverse continue LLDB keeps going backward until the direction is
+  // reset, which the stop hook does.
+  lldb::SBCommandReturnObject Silent;
+  lldb::SBExecutionContext Context((*Result)->Process.GetTarget());
+  Debugger.GetCommandInterpreter().HandleCommand(
+      "target stop-hook add -o _chronicle-stopped", Context, Silent);
+  if (!Silent.Succeeded())
+    Warnings.push_back(std::string("frames and the direction may be wrong "
+                                   "after a move, since LLDB has no stop "
+                                   "hook: ") +
+                       Silent.GetError());
+  std::lock_guard<std::mutex> Guard(RegistryLock);
+  registry()[(*Result)->Process.GetUniqueID()] = *Result;
+  (*Result)->stopped();
+  return Result;
+}
+
+Expected<std::shared_ptr<LoadedTrace>>
+LoadedTrace::connectHidden(lldb::SBDebugger Debugger) const {
+  std::string Ignored;
+  return connect(Debugger, T, position().Time, AnyBuild, Ignored);
+}
+
+LoadedTrace::LoadedTrace() = default;
+
+LoadedTrace::~LoadedTrace() {
+  if (Socket >= 0)
+    close(Socket);
+}
+
+session::Position LoadedTrace::position() const { return Session->position(); }
+
+std::shared_ptr<LoadedTrace> LoadedTrace::of(lldb::SBDebugger Debugger) {
+  lldb::SBProcess Process = Debugger.GetSelectedTarget().GetProcess();
+  if (!Process.IsValid())
+    return nullptr;
+  return of(Process.GetUniqueID());
+}
+
+std::shared_ptr<LoadedTrace> LoadedTrace::of(uint32_t Process) {
+  std::lock_guard<std::mutex> Guard(RegistryLock);
+  auto It = registry().find(Process);
+  if (It == registry().end())
+    return nullptr;
+  std::shared_ptr<LoadedTrace> Found = It->second.lock();
+  // LLDB keeps a process that it has detached from or killed as long as its
+  // target, and the state changes only when the event is handled.
+  return Found && !Found->Session->finished() ? Found : nullptr;
+}
+
+uint32_t LoadedTrace::threadNumber(lldb::SBThread Thread) const {
+  session::Position Here = position();
+  const uint32_t Number =
+      Thread.IsValid()
+          ? session::threadNumber(*T, Thread.GetThreadID(), Here.Time)
+          : 0;
+  return Number ? Number : Here.Thread;
+}
+
+void runReverse(lldb::SBDebugger Debugger,
+                lldb::SBCommandReturnObject &Result) {
+  // LLDB clears the object it is given, so this one is separate.
+  lldb::SBCommandReturnObject Continued;
+  Debugger.GetCommandInterpreter().HandleCommand("process continue --reverse",
+                                                 Continued);
+  if (const char *Output = Continued.GetOutput())
+    Result.PutCString(Output);
+  if (Continued.Succeeded())
+    Result.SetStatus(Continued.GetStatus());
+  else
+    Result.SetError(Continued.GetError());
+}
+
+void LoadedTrace::goBack(session::Position To, session::Stop Why,
+                         unsigned Hidden) {
+  Session->goBackNext(To, Why);
+  HideAt = {To.Time, Hidden};
+}
+
+void LoadedTrace::stopped() {
+  Session->runEnded();
+  internals::installHistoryUnwinders(Process, T, [This = weak_from_this()] {
+    std::shared_ptr<LoadedTrace> L = This.lock();
+    return L ? L->position() : session::Position();
+  });
+  if (HideAt && HideAt->first == position().Time)
+    internals::hideScopes(Process.GetSelectedThread(), HideAt->second);
+  HideAt.reset();
+}
+
+bool LoadedTrace::interrupt() {
+  if (!Session->isRunning())
+    return false;
+  Session->interrupt();
+  return true;
+}
+
+void LoadedTrace::jump(lldb::SBDebugger Debugger, session::Position To,
+                       session::Stop Why, lldb::SBCommandReturnObject &Result) {
+  Session->jumpNext(To, Why);
+  // LLDB only notices that time has passed if it let the process run. It runs
+  // backward, which discards what LLDB's threads were about to do.
+  runReverse(Debugger, Result);
+}
+
+Error LoadedTrace::jumpHidden(Timestamp Time, uint32_t Thread) {
+  Session->jumpNext({Time, Thread}, {session::StopKind::Arrived});
+  lldb::SBError Failed = Process.ContinueInDirection(lldb::eRunReverse);
+  if (Failed.Fail())
+    return createStringError(Failed.GetCString());
+  if (Session->position().Time != Time)
+    return createStringError("LLDB did not go to time %llu",
+                             (unsigned long long)Time);
+  return Error::success();
+}
+
+} // namespace chronicle::target

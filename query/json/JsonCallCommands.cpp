@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// call-stack, return-of, callees, calls.
+
+#include "query/json/JsonAnswers.h"
+#include "query/json/JsonCommands.h"
+#include "query/json/JsonPlaces.h"
+
+using namespace llvm;
+
+namespace chronicle::jsonapi {
+
+static Expected<json::Value> callStack(JsonQuery &Q) {
+  Expected<ThreadMoment> M = threadMomentArgument(Q);
+  if (!M)
+    return M.takeError();
+  Expected<std::vector<questions::FrameAnswer>> Stack =
+      questions::callStack(Q.T, M->Thread, M->At);
+  if (!Stack)
+    return Stack.takeError();
+  json::Array Frames;
+  for (const questions::FrameAnswer &Frame : *Stack)
+    Frames.push_back(toJSON(Frame));
+  return json::Object{
+      {"at", M->At}, {"thread", M->Thread}, {"frames", std::move(Frames)}};
+}
+
+/// "at", "thread" and "frame": the activation at that place of the call stack.
+static Expected<answers::Activation> activationArgument(JsonQuery &Q) {
+  const uint64_t Frame = Q.Arguments.number("frame", 0);
+  Expected<ThreadMoment> M = threadMomentArgument(Q);
+  if (!M)
+    return M.takeError();
+  Expected<std::vector<answers::Activation>> Stack =
+      Q.T.callStack(M->Thread, M->At);
+  if (!Stack)
+    return Stack.takeError();
+  if (Frame >= Stack->size())
+    return queryError("out-of-range", "'frame' is " + Twine(Frame) +
+                                          ", but the call stack at " +
+                                          Twine(M->At) + " has " +
+                                          Twine(Stack->size()) + " frames");
+  return (*Stack)[Frame];
+}
+
+static Expected<json::Value> returnOf(JsonQuery &Q) {
+  Expected<answers::Activation> A = activationArgument(Q);
+  if (!A)
+    return A.takeError();
+  Expected<questions::ReturnAnswer> Return = questions::returnOf(Q.T, *A);
+  if (!Return)
+    return Return.takeError();
+  return toJSON(*Return);
+}
+
+static Expected<json::Value> callees(JsonQuery &Q) {
+  uint64_t Limit = Q.Arguments.number("limit", UINT64_MAX, 1, UINT64_MAX);
+  Expected<answers::Activation> A = activationArgument(Q);
+  if (!A)
+    return A.takeError();
+  return toJSON(questions::searchCallees(
+      Q.T, *A, Limit,
+      [&](const questions::FrameAnswer &Callee) {
+        return Q.Emit(toJSON(Callee));
+      },
+      Q.Cancel));
+}
+
+static Expected<json::Value> calls(JsonQuery &Q) {
+  questions::SearchOptions Options = searchArguments(Q);
+  Options.Backward = Q.Arguments.flag("backward", false);
+  Options.Thread = threadArgument(Q);
+  std::string Function = Q.Arguments.text("function");
+  if (Error E = Q.Arguments.finish())
+    return E;
+  return toJSON(questions::searchCalls(
+      Q.T, Function, Options,
+      [&](const questions::CallAnswer &Call) { return Q.Emit(toJSON(Call)); },
+      Q.Cancel));
+}
+
+ArrayRef<JsonCommand> jsonCallCommands() {
+  static const JsonCommand Table[] = {
+      {"call-stack", false, callStack},
+      {"return-of", false, returnOf},
+      {"callees", true, callees},
+      {"calls", true, calls},
+  };
+  return Table;
+}
+
+} // namespace chronicle::jsonapi

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/json/JsonCommands.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace chronicle::jsonapi {
+
+ArrayRef<JsonCommand> jsonCommands() {
+  static const std::vector<JsonCommand> All = [] {
+    std::vector<JsonCommand> Result;
+    for (ArrayRef<JsonCommand> Table :
+         {jsonStateCommands(), jsonWriteCommands(), jsonExecutionCommands(),
+          jsonCallCommands(), jsonEventCommands(), jsonSymbolCommands()})
+      append_range(Result, Table);
+    sort(Result, [](const JsonCommand &A, const JsonCommand &B) {
+      return A.Name < B.Name;
+    });
+    return Result;
+  }();
+  return All;
+}
+
+const JsonCommand *findJsonCommand(StringRef Name) {
+  for (const JsonCommand &C : jsonCommands())
+    if (C.Name == Name)
+      return &C;
+  return nullptr;
+}
+
+} // namespace chronicle::jsonapi

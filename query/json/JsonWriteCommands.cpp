@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// last-write, next-write, writes.
+
+#include "query/json/JsonAnswers.h"
+#include "query/json/JsonCommands.h"
+#include "query/json/JsonPlaces.h"
+
+using namespace llvm;
+
+namespace chronicle::jsonapi {
+
+static constexpr uint64_t MaxRange = uint64_t(1) << 47;
+
+static Expected<json::Value> lastWrite(JsonQuery &Q) {
+  Timestamp At = Q.Arguments.time("at");
+  Expected<answers::AddressRange> Range =
+      memoryArgument(Q, MaxRange, {0, At}, At);
+  if (!Range)
+    return Range.takeError();
+  return toJSON(questions::lastWrite(Q.T, *Range, At, Q.Cancel));
+}
+
+static Expected<json::Value> nextWrite(JsonQuery &Q) {
+  Timestamp At = Q.Arguments.time("at");
+  Expected<answers::AddressRange> Range =
+      memoryArgument(Q, MaxRange, {At, Q.T.instructions()}, At);
+  if (!Range)
+    return Range.takeError();
+  return toJSON(questions::nextWrite(Q.T, *Range, At, Q.Cancel));
+}
+
+static Expected<json::Value> writes(JsonQuery &Q) {
+  questions::SearchOptions Options = searchArguments(Q);
+  Options.Backward = Q.Arguments.flag("backward", false);
+  Expected<answers::AddressRange> Range =
+      memoryArgument(Q, MaxRange, Options.When, Options.When.Last);
+  if (!Range)
+    return Range.takeError();
+  return toJSON(questions::searchWrites(
+      Q.T, *Range, Options,
+      [&](const questions::WriteAnswer &W) { return Q.Emit(toJSON(W)); },
+      Q.Cancel));
+}
+
+ArrayRef<JsonCommand> jsonWriteCommands() {
+  static const JsonCommand Table[] = {
+      {"last-write", false, lastWrite},
+      {"next-write", false, nextWrite},
+      {"writes", true, writes},
+  };
+  return Table;
+}
+
+} // namespace chronicle::jsonapi

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "query/questions/CallQuestions.h"
+#include "query/questions/ExecutionQuestions.h"
+#include "trace-format/GuestState.h"
+
+using namespace llvm;
+
+namespace chronicle::questions {
+
+// ---- calls of a function ----
+
+namespace {
+/// How an execution of a function's first instruction came about.
+struct Arrival {
+  answers::Activation Call;
+  uint64_t CallSite = 0; ///< of the call, or of the jump of a tail call
+  bool TailCall = false;
+  size_t Depth = 0;
+};
+} // namespace
+
+/// Nothing: the execution is no call, but a jump within the function. A call
+/// through the linkage table and a tail call arrive by a jump, in an activation
+/// that began earlier.
+static Expected<std::optional<Arrival>> arrivalAt(const query::Trace &T,
+                                                  const answers::Execution &X) {
+  Expected<std::vector<answers::Activation>> Stack =
+      T.callStack(X.Thread, X.Time);
+  if (!Stack)
+    return Stack.takeError();
+  if (Stack->empty())
+    return std::nullopt;
+  Arrival Result;
+  Result.Call = Stack->front();
+  Result.CallSite = Result.Call.CallSite;
+  Result.Depth = Stack->size() - 1;
+  if (Result.Call.Entry == X.Time || X.Time == 0)
+    return Result;
+  Expected<uint32_t> Before = T.threadAt(X.Time - 1);
+  if (!Before)
+    return Before.takeError();
+  if (*Before != X.Thread)
+    return Result;
+  Expected<answers::Registers> R = T.registers(X.Thread, X.Time - 1);
+  if (!R)
+    return R.takeError();
+  std::optional<symbols::CodeSymbol> Here = T.symbols().find(X.Pc, X.Time);
+  if (Here && R->rip() - Here->FunctionAddress < Here->FunctionSize)
+    return std::nullopt;
+  std::optional<symbols::CodeSymbol> Entered =
+      T.symbols().find(Result.Call.Callee, Result.Call.Entry);
+  bool Stub = Entered &&
+              StringRef(Entered->Frames.back().LinkageName).ends_with("@plt");
+  if (!Stub) {
+    Result.CallSite = R->rip();
+    Result.TailCall = true;
+  }
+  return Result;
+}
+
+/// What the thread has in rax when the call returns.
+static Expected<std::optional<uint64_t>>
+valueAt(const query::Trace &T, uint32_t Thread,
+        std::optional<Timestamp> Return) {
+  if (!Return)
+    return std::nullopt;
+  Expected<answers::Registers> R = T.registers(Thread, *Return);
+  if (!R)
+    return R.takeError();
+  return R->word(CH_OFFSET_RAX);
+}
+
+static Expected<std::optional<CallAnswer>> callAt(const query::Trace &T,
+                                                  const answers::Execution &X) {
+  Expected<std::optional<Arrival>> Came = arrivalAt(T, X);
+  if (!Came)
+    return Came.takeError();
+  if (!*Came)
+    return std::nullopt;
+  const Arrival &A = **Came;
+  Expected<answers::Registers> R = T.registers(X.Thread, X.Time);
+  if (!R)
+    return R.takeError();
+  Expected<std::optional<Timestamp>> Return = T.returnOf(A.Call);
+  if (!Return)
+    return Return.takeError();
+  Expected<std::optional<uint64_t>> Value = valueAt(T, X.Thread, *Return);
+  if (!Value)
+    return Value.takeError();
+  CallAnswer Answer;
+  Answer.Entry = X.Time;
+  Answer.Return = *Return;
+  Answer.Thread = X.Thread;
+  Answer.Function = placeAt(T, X.Pc, X.Time);
+  Answer.Arguments = {R->word(CH_OFFSET_RDI), R->word(CH_OFFSET_RSI),
+                      R->word(CH_OFFSET_RDX), R->word(CH_OFFSET_RCX),
+                      R->word(CH_OFFSET_R8),  R->word(CH_OFFSET_R9)};
+  Answer.Value = *Value;
+  Answer.Depth = A.Depth;
+  Answer.TailCall = A.TailCall;
+  if (A.CallSite)
+    Answer.Caller = placeAt(T, A.CallSite, X.Time);
+  return Answer;
+}
+
+Expected<SearchEnd> searchCalls(const query::Trace &T, StringRef Function,
+                                const SearchOptions &Options,
+                                Visitor<CallAnswer> Visit,
+                                const answers::Cancellation &Cancel) {
+  Expected<std::vector<CodePlace>> Places =
+      findCode(T, FunctionName{Function.str()}, Options.When, Cancel);
+  if (!Places)
+    return Places.takeError();
+  AnswerSink<CallAnswer> Sink(Options.Limit, Visit);
+  return Sink.finish(mergedExecutions(
+      T, *Places, Options,
+      [&](const answers::Execution &X) {
+        return Sink.offer([&] { return callAt(T, X); });
+      },
+      Cancel));
+}
+
+// ---- frames ----
+
+static FrameAnswer frameAt(const query::Trace &T, const answers::Activation &A,
+                           Timestamp At) {
+  return {A, A.Pc ? placeAt(T, A.Pc, At) : placeAt(T, A.Callee, A.Entry)};
+}
+
+Expected<std::vector<FrameAnswer>> callStack(const query::Trace &T,
+                                             uint32_t Thread, Timestamp At) {
+  Expected<std::vector<answers::Activation>> Stack = T.callStack(Thread, At);
+  if (!Stack)
+    return Stack.takeError();
+  std::vector<FrameAnswer> Frames;
+  for (const answers::Activation &A : *Stack)
+    Frames.push_back(frameAt(T, A, At));
+  return Frames;
+}
+
+Expected<SearchEnd> searchCallees(const query::Trace &T,
+                                  const answers::Activation &Caller,
+                                  uint64_t Limit, Visitor<FrameAnswer> Visit,
+                                  const answers::Cancellation &Cancel) {
+  AnswerSink<FrameAnswer> Sink(Limit, Visit);
+  return Sink.finish(T.callees(
+      Caller,
+      [&](const answers::Activation &Callee) {
+        return Sink.offer(
+            [&] { return std::optional(frameAt(T, Callee, Callee.Entry)); });
+      },
+      &Cancel));
+}
+
+Expected<ReturnAnswer> returnOf(const query::Trace &T,
+                                const answers::Activation &A) {
+  Expected<std::optional<Timestamp>> Return = T.returnOf(A);
+  if (!Return)
+    return Return.takeError();
+  Expected<std::optional<uint64_t>> Value = valueAt(T, A.Thread, *Return);
+  if (!Value)
+    return Value.takeError();
+  return ReturnAnswer{frameAt(T, A, A.Entry), *Return, *Value};
+}
+
+} // namespace chronicle::questions

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Calls of functions and the frames of a call stack, with names.
+
+#ifndef CHRONICLE_QUERY_QUESTIONS_CALLQUESTIONS_H
+#define CHRONICLE_QUERY_QUESTIONS_CALLQUESTIONS_H
+
+#include "query/questions/Place.h"
+#include "query/questions/Search.h"
+#include <array>
+
+namespace chronicle::questions {
+
+/// One call of a function.
+struct CallAnswer {
+  /// The registers that the System V ABI passes integers and pointers in. The
+  /// engine does not know how many the function takes.
+  static constexpr const char *ArgumentNames[] = {"rdi", "rsi", "rdx",
+                                                  "rcx", "r8",  "r9"};
+
+  Timestamp Entry = 0;
+  std::optional<Timestamp> Return; ///< nothing: not within the run
+  uint32_t Thread = 0;
+  Place Function; ///< its first instruction
+  std::array<uint64_t, 6> Arguments = {};
+  std::optional<uint64_t> Value; ///< rax when it returned
+  size_t Depth = 0;              ///< how many calls it is in
+  bool TailCall = false;
+  std::optional<Place> Caller; ///< the call, or the jump of a tail call
+};
+
+/// Calls of the functions of that name. Every result costs the call stack at
+/// the entry and the registers at the entry and at the return.
+llvm::Expected<SearchEnd> searchCalls(const query::Trace &T,
+                                      llvm::StringRef Function,
+                                      const SearchOptions &Options,
+                                      Visitor<CallAnswer> Visit,
+                                      const answers::Cancellation &Cancel);
+
+/// A frame of a call stack: a call under way.
+struct FrameAnswer {
+  answers::Activation Activation;
+  Place
+      Where; ///< where it is then; if that is not known, its first instruction
+};
+
+llvm::Expected<std::vector<FrameAnswer>>
+callStack(const query::Trace &T, uint32_t Thread, Timestamp At);
+
+/// The calls that an activation makes itself, in order.
+llvm::Expected<SearchEnd> searchCallees(const query::Trace &T,
+                                        const answers::Activation &Caller,
+                                        uint64_t Limit,
+                                        Visitor<FrameAnswer> Visit,
+                                        const answers::Cancellation &Cancel);
+
+/// How a call ended.
+struct ReturnAnswer {
+  FrameAnswer Call;
+  std::optional<Timestamp> Return; ///< nothing: not within the run
+  std::optional<uint64_t> Value;   ///< rax then
+};
+llvm::Expected<ReturnAnswer> returnOf(const query::Trace &T,
+                                      const answers::Activation &A);
+
+} // namespace chronicle::questions
+
+#endif

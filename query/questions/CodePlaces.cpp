@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "query/questions/CodePlaces.h"
+#include "query/questions/QueryError.h"
+#include "query/symbols/Symbols.h"
+#include "trace-format/GuestState.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace chronicle::questions {
+
+static void addPlace(std::vector<CodePlace> &Places,
+                     const state::ModuleLoad &Load, uint64_t Address,
+                     uint64_t Size, answers::TimeRange When) {
+  if (Load.Loaded > When.Last || Load.Unloaded <= When.First)
+    return;
+  Places.push_back({{Address, Address + std::max<uint64_t>(Size, 1) - 1},
+                    {std::max(When.First, Load.Loaded),
+                     std::min(When.Last, Load.Unloaded - 1)}});
+}
+
+/// What a run of an ifunc's resolver returned, and when. Nothing: it did not
+/// return.
+static Expected<std::optional<std::pair<uint64_t, Timestamp>>>
+resolvedBy(const query::Trace &T, const answers::Execution &Run) {
+  Expected<std::vector<answers::Activation>> Stack =
+      T.callStack(Run.Thread, Run.Time);
+  if (!Stack)
+    return Stack.takeError();
+  if (Stack->empty() || Stack->front().Entry != Run.Time)
+    return std::nullopt;
+  Expected<std::optional<Timestamp>> Return = T.returnOf(Stack->front());
+  if (!Return)
+    return Return.takeError();
+  if (!*Return)
+    return std::nullopt;
+  Expected<answers::Registers> R = T.registers(Run.Thread, **Return);
+  if (!R)
+    return R.takeError();
+  return std::pair(R->word(CH_OFFSET_RAX), **Return);
+}
+
+/// Adds the functions that an ifunc's resolver chose.
+static Error addResolved(const query::Trace &T,
+                         const symbols::SymbolAt &Resolver,
+                         answers::TimeRange When,
+                         const answers::Cancellation &Cancel,
+                         std::vector<CodePlace> &Places) {
+  // Each module that uses the function runs the resolver once.
+  constexpr size_t MostRuns = 16;
+  std::vector<answers::Execution> Runs;
+  uint64_t Entry = Resolver.Address;
+  Error E = T.executions(
+      {Entry, Entry}, {Resolver.Module->Loaded, T.instructions()}, 0,
+      /*Backward=*/false,
+      [&](const answers::Execution &X) {
+        Runs.push_back(X);
+        return Runs.size() < MostRuns;
+      },
+      &Cancel);
+  if (E)
+    return E;
+  for (const answers::Execution &X : Runs) {
+    Expected<std::optional<std::pair<uint64_t, Timestamp>>> Resolved =
+        resolvedBy(T, X);
+    if (!Resolved)
+      return Resolved.takeError();
+    if (!*Resolved)
+      continue;
+    auto [Target, Time] = **Resolved;
+    if (const state::ModuleLoad *Load = T.symbols().moduleAt(Target, Time))
+      addPlace(Places, *Load, Target, 1, When);
+  }
+  return Error::success();
+}
+
+static std::vector<CodePlace>
+sortedWithoutDuplicates(std::vector<CodePlace> Places) {
+  sort(Places, [](const CodePlace &A, const CodePlace &B) {
+    return std::tie(A.Range.First, A.When.First, A.Range.Last) <
+           std::tie(B.Range.First, B.When.First, B.Range.Last);
+  });
+  Places.erase(llvm::unique(Places,
+                            [](const CodePlace &A, const CodePlace &B) {
+                              return A.Range.First == B.Range.First &&
+                                     A.Range.Last == B.Range.Last &&
+                                     A.When.First == B.When.First;
+                            }),
+               Places.end());
+  return Places;
+}
+
+static Expected<std::vector<CodePlace>>
+functionPlaces(const query::Trace &T, const FunctionName &Function,
+               answers::TimeRange When, const answers::Cancellation &Cancel) {
+  std::vector<symbols::SymbolAt> Found = T.symbols().functions(Function.Name);
+  if (Found.empty())
+    return queryError("not-found",
+                      "no function is called '" + Function.Name +
+                          "' in the modules whose symbols could be read");
+  std::vector<CodePlace> Places;
+  for (const symbols::SymbolAt &S : Found) {
+    if (!S.Indirect)
+      addPlace(Places, *S.Module, S.Address, Function.Whole ? S.Size : 1, When);
+    else if (Error E = addResolved(T, S, When, Cancel, Places))
+      return E;
+  }
+  return sortedWithoutDuplicates(std::move(Places));
+}
+
+static Expected<std::vector<CodePlace>> linePlaces(const query::Trace &T,
+                                                   const SourceLine &Line,
+                                                   answers::TimeRange When) {
+  std::vector<symbols::LineAt> Found = T.symbols().lines(Line.File, Line.Line);
+  if (Found.empty())
+    return queryError("not-found",
+                      "no code of " + Line.File + ", line " + Twine(Line.Line) +
+                          " or later, is in the modules whose debug info "
+                          "could be read");
+  std::vector<CodePlace> Places;
+  for (const symbols::LineAt &L : Found)
+    addPlace(Places, *L.Module, L.Code.Address, 1, When);
+  return sortedWithoutDuplicates(std::move(Places));
+}
+
+Expected<std::vector<CodePlace>> findCode(const query::Trace &T,
+                                          const CodeSelector &Code,
+                                          answers::TimeRange When,
+                                          const answers::Cancellation &Cancel) {
+  if (const auto *Function = std::get_if<FunctionName>(&Code))
+    return functionPlaces(T, *Function, When, Cancel);
+  if (const auto *Line = std::get_if<SourceLine>(&Code))
+    return linePlaces(T, *Line, When);
+  return std::vector<CodePlace>{{std::get<answers::AddressRange>(Code), When}};
+}
+
+} // namespace chronicle::questions

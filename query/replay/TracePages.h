@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// A trace's memory for replay: what frames hold at the start of blocks.
+
+#ifndef CHRONICLE_QUERY_REPLAY_TRACEPAGES_H
+#define CHRONICLE_QUERY_REPLAY_TRACEPAGES_H
+
+#include "query/replay/machine/ReplayMemory.h"
+#include "trace-format/file/TraceReader.h"
+
+namespace chronicle::replay {
+
+/// Reads frames from the page chunks: one chunk per frame.
+class TracePages : public machine::PageSource {
+public:
+  explicit TracePages(const file::TraceReader &Trace) : Trace(Trace) {}
+  llvm::Expected<bool> readFrame(FrameNumber Frame, BlockNumber N,
+                                 uint8_t *Page) override;
+  void visitFrames(FrameNumber First, FrameNumber Last,
+                   llvm::function_ref<void(FrameNumber)> Visit) override;
+
+private:
+  const file::TraceReader &Trace;
+};
+
+/// Maps the shared objects that are mapped at the start of block N.
+void mapSharedObjects(const file::TraceReader &Trace, BlockNumber N,
+                      machine::ReplayMemory &Memory);
+
+} // namespace chronicle::replay
+
+#endif

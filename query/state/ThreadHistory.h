@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The threads of a run: from when to when they existed, and in which blocks.
+
+#ifndef CHRONICLE_QUERY_STATE_THREADHISTORY_H
+#define CHRONICLE_QUERY_STATE_THREADHISTORY_H
+
+#include "query/answers/ThreadInfo.h"
+#include "trace-format/file/TraceReader.h"
+
+namespace chronicle::state {
+
+/// Making it costs one pass over the timeline; a question costs a binary
+/// search.
+class ThreadHistory {
+public:
+  /// The reader must outlive it.
+  explicit ThreadHistory(const file::TraceReader &Reader);
+
+  /// In order of their numbers.
+  llvm::ArrayRef<answers::ThreadInfo> all() const { return Threads; }
+  const answers::ThreadInfo *find(uint32_t Thread) const;
+  /// Threads that have started and not yet ended at T.
+  std::vector<answers::ThreadInfo> at(Timestamp T) const;
+
+  /// The first block from N on, and the last one before N, that has a snapshot
+  /// of the thread (TraceReader::blocksOf).
+  std::optional<BlockNumber> nextBlock(uint32_t Thread, BlockNumber N) const;
+  std::optional<BlockNumber> previousBlock(uint32_t Thread,
+                                           BlockNumber N) const;
+
+private:
+  std::vector<answers::ThreadInfo> Threads;
+  const file::TraceReader &Reader;
+};
+
+} // namespace chronicle::state
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The symbols, lines and inlined calls of one ELF file, together with its
+/// separate debug file. Addresses are the file's own, not yet moved to where it
+/// was loaded.
+
+#ifndef CHRONICLE_QUERY_SYMBOLS_SYMBOLFILE_H
+#define CHRONICLE_QUERY_SYMBOLS_SYMBOLFILE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace chronicle::symbols {
+
+/// A place in the source: a function, and a line of it.
+struct SourceFrame {
+  std::string Function;    ///< demangled
+  std::string LinkageName; ///< empty if the function has none of its own
+  std::string File;
+  uint32_t Line = 0, Column = 0;
+};
+
+/// An entry of the symbol table.
+struct FileSymbol {
+  llvm::StringRef Name; ///< as the linker has it
+  uint64_t Address = 0, Size = 0;
+  uint8_t Type = 0;    ///< STT_*
+  uint8_t Binding = 0; ///< STB_*
+  bool isFunction() const;
+  bool isVariable() const;
+};
+
+/// Consecutive instructions that belong to a source line.
+struct LineCode {
+  uint64_t Address = 0, Size = 0;
+  std::string File;
+  uint32_t Line = 0;
+};
+
+/// May be used from several threads at once; only one of them reads debug info
+/// at a time.
+class SymbolFile {
+public:
+  using ElfFile = llvm::object::OwningBinary<llvm::object::ObjectFile>;
+
+  /// Either may be empty: the file may be gone, or have no separate debug file.
+  SymbolFile(ElfFile Binary, ElfFile Debug);
+  ~SymbolFile();
+
+  /// Null if there is only the debug file.
+  const llvm::object::ELF64LEObjectFile *binary() const;
+  bool hasDebugInfo() const { return Dwarf != nullptr; }
+
+  /// The function whose code is at the address.
+  std::optional<FileSymbol> function(uint64_t Address) const;
+  std::optional<FileSymbol> variable(uint64_t Address) const;
+  /// The function at the address and the calls inlined there, innermost first.
+  /// At least one.
+  llvm::SmallVector<SourceFrame, 1> frames(uint64_t Address) const;
+
+  std::vector<FileSymbol> functions(llvm::StringRef Name,
+                                    bool Unqualified) const;
+  std::vector<FileSymbol>
+  functionsWhere(llvm::function_ref<bool(llvm::StringRef)> NameFits) const;
+  std::vector<FileSymbol> variables(llvm::StringRef Name,
+                                    bool Unqualified) const;
+
+  /// The code of the line or, if it has none, of the next line in that file
+  /// that has. File is the end of a path.
+  std::vector<LineCode> lines(llvm::StringRef File, uint32_t Line) const;
+
+  /// What was found wrong with the files' tables so far, limited to a few
+  /// messages.
+  std::vector<std::string> problems() const;
+
+private:
+  void problem(llvm::Error E);
+  void readSymbols();
+  void readTable(const llvm::object::ELFObjectFileBase &Elf, bool Dynamic);
+  void readStubs();
+  void readDwarf();
+  bool isCode(uint64_t Address) const;
+
+  ElfFile Binary, Debug;
+  std::vector<FileSymbol> Functions, Variables; ///< by address, best name first
+  std::vector<std::unique_ptr<std::string>> StubNames;
+  std::vector<std::pair<uint64_t, uint64_t>> CodeRanges; ///< [first, last)
+  mutable std::mutex DwarfLock;
+  std::unique_ptr<llvm::DWARFContext> Dwarf;
+  std::vector<std::string> Problems;
+  /// Kept because searches ask for the same instruction again and again.
+  static constexpr size_t MaxKnownFrames = 1 << 16;
+  mutable llvm::DenseMap<uint64_t, llvm::SmallVector<SourceFrame, 1>>
+      KnownFrames;
+};
+
+} // namespace chronicle::symbols
+
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "query/symbols/Symbols.h"
+#include "query/symbols/DebugFiles.h"
+#include "query/symbols/SymbolNames.h"
+#include "trace-format/FileFormat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/GlobPattern.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+#include <map>
+
+using namespace llvm;
+
+namespace chronicle::symbols {
+
+/// A file that modules were loaded from, opened when first needed.
+struct Symbols::File {
+  std::once_flag Once;
+  std::unique_ptr<SymbolFile> Opened; ///< null: must not be used
+};
+
+Symbols::Symbols(const file::TraceReader &TheReader, SymbolOptions Options)
+    : Symbols(state::ModuleHistory(TheReader).loads().vec(),
+              std::move(Options)) {
+  Reader = &TheReader;
+}
+
+Symbols::Symbols(std::vector<state::ModuleLoad> TheLoads,
+                 SymbolOptions TheOptions)
+    : Options(std::move(TheOptions)), Loads(std::move(TheLoads)) {
+  std::map<std::pair<std::string, std::string>, File *> Known;
+  for (const state::ModuleLoad &L : Loads) {
+    File *&F = Known[{L.Info.Path, L.Info.BuildId}];
+    if (!F) {
+      Files.push_back(std::make_unique<File>());
+      F = Files.back().get();
+    }
+    FileOfLoad.push_back(F);
+  }
+}
+
+Symbols::~Symbols() = default;
+
+const state::ModuleLoad *Symbols::moduleAt(uint64_t Address,
+                                           Timestamp T) const {
+  for (const state::ModuleLoad &L : Loads)
+    if (L.contains(Address, T))
+      return &L;
+  return nullptr;
+}
+
+/// How a file without a build id differs from what was recorded, or "".
+/// Compares the first page, whose headers change with almost any change of the
+/// file, and a sample of the code.
+std::string Symbols::compareContents(const state::ModuleLoad &Load,
+                                     const SymbolFile &File) const {
+  constexpr uint64_t SampledPages = 64;
+  const object::ELF64LEObjectFile *Elf = File.binary();
+  if (!Elf || !Reader)
+    return "";
+  auto Segments = Elf->getELFFile().program_headers();
+  if (!Segments)
+    return toString(Segments.takeError());
+  StringRef Bytes = Elf->getData();
+  auto Differs = [&](uint64_t Address, uint64_t Offset,
+                     uint64_t Size) -> std::string {
+    if (Offset + Size > Bytes.size())
+      return "it is shorter than what was recorded";
+    std::vector<uint8_t> Recorded(Size);
+    if (Error E = state::readRecordedMemory(*Reader, Address, Load.Contents,
+                                            Recorded))
+      return toString(std::move(E));
+    if (std::memcmp(Recorded.data(), Bytes.data() + Offset, Size) != 0)
+      return "its contents are not those that were recorded";
+    return "";
+  };
+  for (const auto &S : *Segments) {
+    if (S.p_type != ELF::PT_LOAD || (S.p_flags & ELF::PF_W))
+      continue;
+    uint64_t Pages = divideCeil(S.p_filesz, PageSize);
+    uint64_t Step = std::max<uint64_t>(1, Pages / SampledPages);
+    for (uint64_t Page = 0; Page < Pages; Page += Step) {
+      uint64_t At = Page * PageSize;
+      std::string Text = Differs(Load.Bias + S.p_vaddr + At, S.p_offset + At,
+                                 std::min<uint64_t>(PageSize, S.p_filesz - At));
+      if (!Text.empty())
+        return Text;
+    }
+  }
+  return "";
+}
+
+const SymbolFile *Symbols::fileOf(const state::ModuleLoad &Load) const {
+  File &F = *FileOfLoad[&Load - Loads.data()];
+  std::call_once(F.Once, [&] {
+    DebugFiles Found = findDebugFiles(Load.Info.Path, Load.Info.BuildId,
+                                      Options.DebugDirectories);
+    if (Found.Binary.getBinary() || Found.Debug.getBinary()) {
+      F.Opened = std::make_unique<SymbolFile>(std::move(Found.Binary),
+                                              std::move(Found.Debug));
+      if (Load.Info.BuildId.empty()) {
+        std::string Difference = compareContents(Load, *F.Opened);
+        if (!Difference.empty()) {
+          Found.Problems.push_back(Load.Info.Path +
+                                   " is not used for symbols: it has no build "
+                                   "id, and " +
+                                   Difference);
+          F.Opened.reset();
+        }
+      }
+    }
+    std::lock_guard<std::mutex> Guard(WarningsLock);
+    append_range(Warnings, Found.Problems);
+    if (F.Opened)
+      Opened.emplace_back(Load.Info.Path, F.Opened.get());
+  });
+  return F.Opened.get();
+}
+
+bool Symbols::isRecorded(const state::ModuleLoad &Load) const {
+  const SymbolFile *File = fileOf(Load);
+  return File && File->binary();
+}
+
+std::optional<CodeSymbol> Symbols::find(uint64_t Pc, Timestamp T) const {
+  const state::ModuleLoad *Load = moduleAt(Pc, T);
+  if (!Load)
+    return std::nullopt;
+  CodeSymbol Result;
+  Result.Module = Load;
+  const SymbolFile *File = fileOf(*Load);
+  if (!File) {
+    Result.Frames.emplace_back();
+    return Result;
+  }
+  Result.Frames = File->frames(Pc - Load->Bias);
+  if (std::optional<FileSymbol> S = File->function(Pc - Load->Bias)) {
+    Result.FunctionAddress = S->Address + Load->Bias;
+    Result.FunctionSize = S->Size;
+  }
+  return Result;
+}
+
+static SymbolAt moved(const FileSymbol &S, const state::ModuleLoad &Load) {
+  SymbolAt Result;
+  Result.Module = &Load;
+  Result.Name = sourceName(S.Name);
+  Result.LinkageName = S.Name.str();
+  Result.ThreadLocal = S.Type == ELF::STT_TLS;
+  Result.Indirect = S.Type == ELF::STT_GNU_IFUNC;
+  Result.Address = S.Address + (Result.ThreadLocal ? 0 : Load.Bias);
+  Result.Size = S.Size;
+  return Result;
+}
+
+std::optional<SymbolAt> Symbols::findGlobal(uint64_t Address,
+                                            Timestamp T) const {
+  const state::ModuleLoad *Load = moduleAt(Address, T);
+  const SymbolFile *File = Load ? fileOf(*Load) : nullptr;
+  if (!File)
+    return std::nullopt;
+  std::optional<FileSymbol> S = File->variable(Address - Load->Bias);
+  if (!S)
+    return std::nullopt;
+  return moved(*S, *Load);
+}
+
+std::vector<SymbolAt> Symbols::collect(
+    function_ref<std::vector<FileSymbol>(const SymbolFile &)> Ask) const {
+  std::vector<SymbolAt> Result;
+  for (const state::ModuleLoad &Load : Loads)
+    if (const SymbolFile *File = fileOf(Load))
+      for (const FileSymbol &S : Ask(*File))
+        Result.push_back(moved(S, Load));
+  return Result;
+}
+
+std::vector<SymbolAt> Symbols::functions(StringRef Name) const {
+  for (bool Unqualified : {false, true}) {
+    std::vector<SymbolAt> Result = collect([&](const SymbolFile &File) {
+      return File.functions(Name, Unqualified);
+    });
+    if (!Result.empty())
+      return Result;
+  }
+  return {};
+}
+
+Expected<std::vector<SymbolAt>>
+Symbols::functionsMatching(StringRef Pattern) const {
+  Expected<GlobPattern> Glob = GlobPattern::create(Pattern, 1024);
+  if (!Glob)
+    return Glob.takeError();
+  return collect([&](const SymbolFile &File) {
+    return File.functionsWhere([&](StringRef Name) {
+      if (Name.ends_with("@plt") && !Pattern.contains('@'))
+        return false;
+      return Glob->match(Name) || Glob->match(sourceName(Name)) ||
+             Glob->match(sourceNameWithoutArguments(Name));
+    });
+  });
+}
+
+std::vector<SymbolAt> Symbols::globals(StringRef Name) const {
+  for (bool Unqualified : {false, true}) {
+    std::vector<SymbolAt> Result = collect([&](const SymbolFile &File) {
+      return File.variables(Name, Unqualified);
+    });
+    if (!Result.empty())
+      return Result;
+  }
+  return {};
+}
+
+std::vector<LineAt> Symbols::lines(StringRef Path, uint32_t Line) const {
+  std::vector<LineAt> Result;
+  for (const state::ModuleLoad &Load : Loads)
+    if (const SymbolFile *File = fileOf(Load))
+      for (LineCode &Code : File->lines(Path, Line)) {
+        Code.Address += Load.Bias;
+        Result.push_back({&Load, std::move(Code)});
+      }
+  // One module may have code only of a later line than another module.
+  uint32_t First = UINT32_MAX;
+  for (const LineAt &L : Result)
+    First = std::min(First, L.Code.Line);
+  erase_if(Result, [&](const LineAt &L) { return L.Code.Line != First; });
+  return Result;
+}
+
+std::vector<std::string> Symbols::warnings() const {
+  std::lock_guard<std::mutex> Guard(WarningsLock);
+  std::vector<std::string> Result = Warnings;
+  for (const auto &[Path, File] : Opened)
+    for (const std::string &Problem : File->problems())
+      Result.push_back("symbols of " + Path + ": " + Problem);
+  return Result;
+}
+
+} // namespace chronicle::symbols

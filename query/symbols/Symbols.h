@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// Names and source lines for the addresses of a recorded run, and addresses
+/// for names and lines.
+
+#ifndef CHRONICLE_QUERY_SYMBOLS_SYMBOLS_H
+#define CHRONICLE_QUERY_SYMBOLS_SYMBOLS_H
+
+#include "query/state/ModuleHistory.h"
+#include "query/symbols/SymbolFile.h"
+#include <mutex>
+
+namespace chronicle::symbols {
+
+struct SymbolOptions {
+  /// Where separate debug files are: <directory>/.build-id/xx/yyyy.debug, and
+  /// those that .gnu_debuglink names.
+  std::vector<std::string> DebugDirectories = {"/usr/lib/debug"};
+};
+
+/// What is at a pc. Frames are innermost first: the last one is the function
+/// that the code belongs to, and those before it were inlined. There is at
+/// least one; its function or file is empty if it is not known.
+struct CodeSymbol {
+  const state::ModuleLoad *Module = nullptr;
+  uint64_t FunctionAddress = 0, FunctionSize = 0; ///< 0: unknown
+  llvm::SmallVector<SourceFrame, 1> Frames;
+};
+
+/// A function or a variable of a module, where that module was loaded.
+struct SymbolAt {
+  const state::ModuleLoad *Module = nullptr;
+  std::string Name;        ///< as the source has it, with argument types
+  std::string LinkageName; ///< as the linker has it
+  uint64_t Address = 0;    ///< if thread-local: offset in its block
+  uint64_t Size = 0;
+  bool Indirect = false;    ///< an ifunc: the address is its resolver's
+  bool ThreadLocal = false; ///< has an address in each thread
+};
+
+/// Code of a source line, where its module was loaded.
+struct LineAt {
+  const state::ModuleLoad *Module = nullptr;
+  LineCode Code; ///< with the address in the program
+};
+
+/// Symbols of all modules of a run. A file is opened when it is first needed,
+/// and used only if it is the one that was recorded: its build id is compared
+/// or, if it has none, its contents. warnings() reports files that could not be
+/// used. May be called from several threads; two that ask for the same file
+/// wait for each other. Opening a file reads its symbol table; the first line
+/// asked for in a compile unit reads that unit; lines() reads all line tables
+/// of all modules.
+class Symbols {
+public:
+  explicit Symbols(const file::TraceReader &Reader, SymbolOptions Options = {});
+  /// For modules without a trace: contents are not compared.
+  explicit Symbols(std::vector<state::ModuleLoad> Loads,
+                   SymbolOptions Options = {});
+  ~Symbols();
+
+  llvm::ArrayRef<state::ModuleLoad> modules() const { return Loads; }
+  /// The module in memory there at T, or null.
+  const state::ModuleLoad *moduleAt(uint64_t Address, Timestamp T) const;
+
+  /// Whether the file at the module's path is the one that was recorded. Opens
+  /// it.
+  bool isRecorded(const state::ModuleLoad &Load) const;
+
+  /// Nothing: there is no module. To name a caller, ask for the call
+  /// instruction, not for the one after it.
+  std::optional<CodeSymbol> find(uint64_t Pc, Timestamp T) const;
+  /// The variable that contains the address.
+  std::optional<SymbolAt> findGlobal(uint64_t Address, Timestamp T) const;
+
+  /// The functions of that name in every module ever loaded: by the linker's
+  /// name or by the source's, with or without argument types and template
+  /// arguments. If there is none, members of that name of any class or
+  /// namespace.
+  std::vector<SymbolAt> functions(llvm::StringRef Name) const;
+  /// The functions whose name, with or without argument types, matches a shell
+  /// pattern. Entries of the linkage table ("write@plt") match only if the
+  /// pattern has an @.
+  llvm::Expected<std::vector<SymbolAt>>
+  functionsMatching(llvm::StringRef Pattern) const;
+  std::vector<SymbolAt> globals(llvm::StringRef Name) const;
+
+  /// The places where a line's code starts. File is a path, or the end of one.
+  /// A line without code stands for the next line that has some.
+  std::vector<LineAt> lines(llvm::StringRef File, uint32_t Line) const;
+
+  /// The file of one of modules(), or null if it cannot be used.
+  const SymbolFile *fileOf(const state::ModuleLoad &Load) const;
+
+  /// Sentences about the files that could not be used so far.
+  std::vector<std::string> warnings() const;
+
+private:
+  struct File;
+  std::string compareContents(const state::ModuleLoad &Load,
+                              const SymbolFile &File) const;
+  std::vector<SymbolAt>
+  collect(llvm::function_ref<std::vector<FileSymbol>(const SymbolFile &)> Ask)
+      const;
+
+  const file::TraceReader *Reader = nullptr;
+  SymbolOptions Options;
+  std::vector<state::ModuleLoad> Loads;
+  std::vector<File *> FileOfLoad; ///< parallel to Loads
+  std::vector<std::unique_ptr<File>> Files;
+  mutable std::mutex WarningsLock;
+  mutable std::vector<std::string> Warnings;
+  mutable std::vector<std::pair<std::string, const SymbolFile *>> Opened;
+};
+
+} // namespace chronicle::symbols
+
+#endif

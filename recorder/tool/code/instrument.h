@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The code added to each superblock, and its definition.
+ *
+ * This is the fast path. Each execution of a superblock charges the block's
+ * budget (a comparison and a call that is hardly ever made), takes a run word
+ * from the cursor and writes the number of the superblock's first exit there,
+ * writes that of the next after each side exit it passes, and marks the stores
+ * of the program (stores.h). Superblocks with something to log take slots as
+ * well (slots.h). There are no other calls and no branches. Whatever is known
+ * at translation goes into the definition (definition.h).
+ */
+#ifndef CHRONICLE_RECORDER_TOOL_CODE_INSTRUMENT_H
+#define CHRONICLE_RECORDER_TOOL_CODE_INSTRUMENT_H
+
+#include "recorder/tool/core/valgrind_core.h"
+
+/* Valgrind calls this for each superblock that it translates. */
+IRSB *ch_instrument(VgCallbackClosure *closure, IRSB *in,
+                    const VexGuestLayout *layout,
+                    const VexGuestExtents *extents, const VexArchInfo *arch,
+                    IRType guest_word, IRType host_word);
+
+#endif

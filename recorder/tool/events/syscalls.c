@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/tool/events/syscalls.h"
+#include "recorder/tool/events/argument_windows.h"
+#include "recorder/tool/events/core_writes.h"
+#include "recorder/tool/events/signals.h"
+#include "recorder/tool/events/thread_life.h"
+#include "recorder/tool/memory/call_targets.h"
+#include "recorder/tool/memory/contents.h"
+#include "recorder/tool/memory/load_logging.h"
+#include "recorder/tool/memory/mappings.h"
+#include "recorder/tool/memory/marks.h"
+#include "recorder/tool/memory/reading.h"
+#include "recorder/tool/stream/recording.h"
+#include "recorder/tool/stream/ring.h"
+#include "recorder/tool/stream/threads.h"
+
+#define CLONE_CHILD_CLEARTID 0x200000
+#define MADV_DONTNEED 4
+#define MADV_FREE 8
+#define MADV_REMOVE 9
+#define MADV_GUARD_INSTALL 102
+#define MADV_GUARD_REMOVE 103
+#define MAX_IOV 1024
+
+/* ---- output ---- */
+
+static void log_output(ThreadId tid, UWord descriptor, Addr from,
+                       SizeT length) {
+  /* A write that is larger than an event becomes several. */
+  while (length) {
+    SizeT n = length < CH_MEMORY_RECORD_BYTES ? length : CH_MEMORY_RECORD_BYTES;
+    struct ch_ev_output *e = ch_event(CH_EV_OUTPUT, sizeof *e + n);
+    e->thread = ch_thread_number(tid);
+    e->descriptor = descriptor;
+    VG_(memcpy)(e + 1, (void *)from, n);
+    from += n;
+    length -= n;
+  }
+}
+
+static void log_output_vector(ThreadId tid, UWord descriptor, Addr vector,
+                              SizeT count, SizeT length) {
+  struct vki_iovec *iov = (struct vki_iovec *)vector;
+  for (SizeT i = 0; i < count && i < MAX_IOV && length; i++) {
+    SizeT n = iov[i].iov_len < length ? iov[i].iov_len : length;
+    log_output(tid, descriptor, (Addr)iov[i].iov_base, n);
+    length -= n;
+  }
+}
+
+/* ---- files that become shorter ---- */
+
+static Bool may_shorten_file(UInt number, const UWord *args) {
+  switch (number) {
+  case __NR_truncate:
+  case __NR_ftruncate:
+  case __NR_creat:
+    return True;
+  case __NR_open:
+    return (args[1] & VKI_O_TRUNC) != 0;
+  case __NR_openat:
+    return (args[2] & VKI_O_TRUNC) != 0;
+  default:
+    return False;
+  }
+}
+
+static void log_shorter_file(ThreadId tid, UInt number, const UWord *args,
+                             SysRes result) {
+  struct vg_stat file;
+  Bool known =
+      number == __NR_truncate
+          ? !sr_isError(VG_(stat)((const HChar *)args[0], &file))
+          : VG_(fstat)(number == __NR_ftruncate ? args[0] : sr_Res(result),
+                       &file) == 0;
+  if (known && VKI_S_ISREG(file.mode)) /* other files have no end */
+    ch_mappings_log_shorter_file(file.dev, file.ino, file.size, tid);
+}
+
+/* ---- pselect6, of which Valgrind reports nothing ---- */
+
+static void each_pselect6_target(ThreadId tid, const UWord *args,
+                                 void (*act)(ThreadId, Addr, SizeT)) {
+  for (UInt i = 1; i <= 3; i++)
+    if (args[i])
+      act(tid, args[i], VG_ROUNDUP(args[0], 64) / 8);
+  if (args[4])
+    act(tid, args[4], sizeof(struct vki_timespec));
+}
+
+static void log_written(ThreadId tid, Addr address, SizeT length) {
+  if (length)
+    ch_contents_log(address, length, CH_MEM_SYSCALL, tid, False);
+}
+
+/* ---- before the call ---- */
+
+/* Sends what was stored where the call may change the memory map, and notes
+   what cannot be seen once the call is made. */
+static void prepare(ThreadId tid, UInt number, const UWord *args) {
+  switch (number) {
+  case __NR_mmap:
+    ch_mappings_expect_shared((args[3] & VKI_MAP_SHARED) != 0, 0);
+    if (args[3] & VKI_MAP_FIXED)
+      ch_marks_send_range(args[0], args[0] + args[1]);
+    else
+      ch_marks_expect_hint(args[1]);
+    break;
+  case __NR_munmap:
+  case __NR_mremap:
+  case __NR_mprotect:
+  case __NR_pkey_mprotect:
+    ch_marks_send_range(args[0], args[0] + args[1]);
+    break;
+  case __NR_madvise:
+    ch_marks_send_range(args[0], args[0] + args[1]);
+    if (args[2] == MADV_GUARD_INSTALL)
+      ch_read_through_kernel(True);
+    break;
+  case __NR_userfaultfd:
+    ch_read_through_kernel(True);
+    break;
+  case __NR_brk:
+  case __NR_shmdt:
+    ch_marks_send_range(args[0], ~0ull);
+    break;
+  case __NR_shmat:
+    ch_mappings_expect_shared(True, args[0] + 1);
+    break;
+  case __NR_pselect6:
+    each_pselect6_target(tid, args, ch_call_will_write);
+    break;
+  case __NR_io_setup:
+    /* The kernel will write the memory that the program names in later calls,
+       at any time between them. */
+    ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
+    break;
+  case __NR_clone:
+    ch_expect_clear_tid(args[0] & CLONE_CHILD_CLEARTID ? args[3] : 0);
+    break;
+  case __NR_execve:
+  case __NR_execveat:
+    /* If it succeeds the recorder is gone, so everything is sent now. */
+    ch_marks_send_all();
+    ch_ring_publish(0);
+    break;
+  default:
+    break;
+  }
+}
+
+static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
+  if (!ch_recording)
+    return;
+  ch_call_targets_remove(tid);
+  struct ch_ev_syscall_enter *e = ch_event(CH_EV_SYSCALL_ENTER, sizeof *e);
+  e->thread = ch_thread_number(tid);
+  e->number = number;
+  for (UInt i = 0; i < 6 && i < count; i++)
+    e->arguments[i] = args[i];
+  ch_event_commit();
+
+  ch_windows_keep(tid, args, count);
+  ch_mappings_expect_shared(False, 0);
+  ch_marks_expect_hint(0);
+  if (may_shorten_file(number, args))
+    ch_marks_send_all();
+  prepare(tid, number, args);
+}
+
+/* ---- after the call ---- */
+
+static void log_effects(ThreadId tid, UInt number, const UWord *args,
+                        SizeT result) {
+  Bool prints = args[0] == 1 || args[0] == 2;
+  switch (number) {
+  case __NR_write:
+  case __NR_pwrite64:
+    if (prints)
+      log_output(tid, args[0], args[1], result);
+    break;
+  case __NR_writev:
+  case __NR_pwritev:
+    if (prints)
+      log_output_vector(tid, args[0], args[1], args[2], result);
+    break;
+  case __NR_madvise:
+    if (args[2] == MADV_DONTNEED || args[2] == MADV_FREE ||
+        args[2] == MADV_REMOVE || args[2] == MADV_GUARD_REMOVE)
+      log_written(tid, args[0], VG_PGROUNDUP(args[1]));
+    break;
+  case __NR_pselect6:
+    each_pselect6_target(tid, args, log_written);
+    break;
+  case __NR_set_tid_address:
+    ch_thread_of(tid)->clear_tid = args[0];
+    break;
+  default:
+    break;
+  }
+  ch_event_commit();
+}
+
+static void after(ThreadId tid, UInt number, UWord *args, UInt count,
+                  SysRes result) {
+  /* This matters in a forked child, too. */
+  if (number == __NR_rt_sigaction && !sr_isError(result))
+    ch_signals_action_changed(args[0]);
+  if (!ch_recording)
+    return;
+  ch_call_targets_remove(tid);
+  ch_windows_log_changes(tid);
+  Bool failed = sr_isError(result);
+  struct ch_ev_syscall_exit *e = ch_event(CH_EV_SYSCALL_EXIT, sizeof *e);
+  e->thread = ch_thread_number(tid);
+  e->number = number;
+  e->result = failed ? -(Long)sr_Err(result) : (Long)sr_Res(result);
+  ch_event_commit();
+  ch_mappings_expect_shared(False, 0);
+  if (failed)
+    return;
+  if (may_shorten_file(number, args))
+    log_shorter_file(tid, number, args, result);
+  log_effects(tid, number, args, sr_Res(result));
+}
+
+void ch_syscalls_init(void) { VG_(needs_syscall_wrapper)(before, after); }

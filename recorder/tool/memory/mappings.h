@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Changes of the memory map. The contents of a mapped file are logged whole
+ * when it is mapped, so that a trace needs no other file.
+ */
+#ifndef CHRONICLE_RECORDER_TOOL_MEMORY_MAPPINGS_H
+#define CHRONICLE_RECORDER_TOOL_MEMORY_MAPPINGS_H
+
+#include "recorder/tool/core/valgrind_core.h"
+
+void ch_mappings_init(void);
+/* Logs the memory that the program starts with. */
+void ch_mappings_log_startup(void);
+
+/* How the mapping will be shared that the mmap or shmat call under way makes.
+   `shm_id`: the id of System V shared memory plus 1, or 0. */
+void ch_mappings_expect_shared(Bool shared, UWord shm_id);
+/* The file has become shorter. Beyond its end nothing is left of what mappings
+   of it held, not even of what the program wrote to private ones. */
+void ch_mappings_log_shorter_file(ULong device, ULong inode, ULong size,
+                                  ThreadId tid);
+/* The main stack grew down from `end` to `start`, in the middle of client code.
+   This is logged by ch_mappings_log_stack_growth() as soon as no client code
+   runs. */
+void ch_mappings_stack_grew(Addr start, Addr end);
+void ch_mappings_log_stack_growth(void);
+/* Shared anonymous memory can be written by the child from now on. */
+void ch_mappings_before_fork(void);
+
+#endif

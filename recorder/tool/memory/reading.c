@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/tool/memory/reading.h"
+#include "pub_tool_libcsetjmp.h"
+#include "pub_tool_libcsignal.h"
+#include "pub_tool_signals.h"
+#include "recorder/tool/core/kernel.h"
+#include "recorder/tool/stream/recording.h"
+
+static Int memory_fd = -1;
+static Bool through_kernel;
+static VG_MINIMAL_JMP_BUF(before_fault);
+
+void ch_reading_init(void) {
+  SysRes r = VG_(open)("/proc/self/mem", VKI_O_RDONLY, 0);
+  if (sr_isError(r))
+    ch_give_up("cannot open /proc/self/mem: is /proc mounted?");
+  memory_fd = VG_(safe_fd)(sr_Res(r));
+}
+
+SizeT ch_memory_read(Addr address, void *to, SizeT length) {
+  return ch_pread(memory_fd, to, length, address);
+}
+
+Bool ch_read_through_kernel(Bool on) {
+  const Bool before = through_kernel;
+  through_kernel = on;
+  return before;
+}
+
+static void read_faulted(Int signal, Addr address) {
+  VG_MINIMAL_LONGJMP(before_fault);
+}
+
+/* The jump left Valgrind's signal handler, in which all signals are blocked and
+   the kernel has reset the FPU. This restores what Valgrind expects outside of
+   it: the signals of faults are not blocked, and the FPU has Valgrind's
+   settings. */
+static void leave_handler(void) {
+  const UShort fpu_control = 0x27f;
+  __asm__ __volatile__("fldcw %0" ::"m"(fpu_control));
+  static const Int numbers[] = {VKI_SIGSEGV, VKI_SIGBUS, VKI_SIGFPE, VKI_SIGILL,
+                                VKI_SIGTRAP};
+  vki_sigset_t set;
+  VG_(sigemptyset)(&set);
+  for (UInt i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    VG_(sigaddset)(&set, numbers[i]);
+  VG_(sigprocmask)(VKI_SIG_UNBLOCK, &set, NULL);
+}
+
+Bool ch_memory_copy(Addr address, void *to, SizeT length) {
+  if (through_kernel)
+    return ch_memory_read(address, to, length) == length;
+  const Bool in_client_code = VG_(in_generated_code);
+  volatile Bool copied = False;
+  /* Valgrind calls a fault catcher only for faults outside of client code. */
+  VG_(in_generated_code) = False;
+  fault_catcher_t old = VG_(set_fault_catcher)(read_faulted);
+  if (VG_MINIMAL_SETJMP(before_fault) == 0) {
+    VG_(memcpy)(to, (void *)address, length);
+    copied = True;
+  } else
+    leave_handler();
+  VG_(set_fault_catcher)(old);
+  VG_(in_generated_code) = in_client_code;
+  return copied;
+}
+
+void ch_find_existing_pages(Addr address, UInt count, Bool *exists) {
+  static Int pagemap = -1;
+  ULong entries[CH_MOST_PAGES_TO_FIND];
+  SizeT size = count * sizeof *entries;
+  if (pagemap < 0) {
+    SysRes r = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
+    if (!sr_isError(r))
+      pagemap = VG_(safe_fd)(sr_Res(r));
+  }
+  Bool known = ch_pread(pagemap, entries, size,
+                        address / VKI_PAGE_SIZE * sizeof *entries) == size;
+  for (UInt i = 0; i < count; i++)
+    exists[i] = !known || entries[i] >> 62; /* present or swapped out */
+}

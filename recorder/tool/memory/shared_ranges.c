@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/tool/memory/shared_ranges.h"
+#include "recorder/tool/core/growing_array.h"
+
+struct object {
+  ULong device, inode;
+};
+static CH_GROWING_ARRAY(struct object) objects; /* by number - 1 */
+static Bool have_anonymous;
+static CH_GROWING_ARRAY(struct ch_shared_range) ranges; /* in no order */
+
+static UInt add_object(ULong device, ULong inode) {
+  struct object o = {device, inode};
+  ch_array_append(&objects, o);
+  return objects.used;
+}
+
+UInt ch_shared_object_number(ULong device, ULong inode) {
+  for (UInt i = 0; i < objects.used; i++)
+    if (objects.items[i].device == device && objects.items[i].inode == inode)
+      return i + 1;
+  return add_object(device, inode);
+}
+
+UInt ch_new_anonymous_object(void) {
+  have_anonymous = True;
+  return add_object(~0ull, ~0ull);
+}
+
+Bool ch_have_anonymous_objects(void) { return have_anonymous; }
+
+void ch_shared_range_add(Addr start, Addr end, ULong offset, UInt object) {
+  struct ch_shared_range r = {start, end, offset, object};
+  ch_array_append(&ranges, r);
+}
+
+void ch_shared_range_forget(Addr start, Addr end) {
+  for (UInt i = 0; i < ranges.used;) {
+    struct ch_shared_range r = ranges.items[i];
+    if (r.end <= start || r.start >= end) {
+      i++;
+      continue;
+    }
+    ch_array_remove(&ranges, i);
+    if (r.start < start)
+      ch_shared_range_add(r.start, start, r.offset, r.object);
+    if (r.end > end)
+      ch_shared_range_add(end, r.end, r.offset + (end - r.start), r.object);
+  }
+}
+
+const struct ch_shared_range *ch_shared_range_find(Addr address) {
+  for (UInt i = 0; i < ranges.used; i++)
+    if (ranges.items[i].start <= address && address < ranges.items[i].end)
+      return &ranges.items[i];
+  return NULL;
+}

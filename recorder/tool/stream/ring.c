@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/tool/stream/ring.h"
+#include "recorder/tool/core/kernel.h"
+#include "recorder/tool/stream/recording.h"
+
+/* Events that a chunk may announce. Each takes a run word beyond the one per
+   instruction that the run area has room for. */
+#define MOST_EVENTS 8000
+/* Bytes of the event area kept free for a CH_EV_FAULT, which must be in the
+   same chunk as the superblock that faulted. */
+#define FAULT_ROOM 64
+/* A waiting indexer is woken once this many chunks are published, because
+   waking it and its going back to sleep take as long as indexing a chunk. It
+   also looks by itself now and then. */
+#define WAKE_AT(chunk_count) ((chunk_count) / 16)
+/* A block ends early, but not before half of its instructions, if it would
+   store to more pages than this: a question about a moment replays part of one
+   block, and most of what that costs is the pages the block touches. */
+#define BLOCK_PAGES 24
+
+struct ch_cursor ch_cursor;
+ThreadId ch_running_thread = VG_INVALID_THREADID;
+UInt ch_block_number;
+Bool ch_block_must_end;
+
+static struct ch_ring_header *ring;
+static UChar *chunk; /* the chunk being filled */
+static UInt chunk_number;
+static UInt events;       /* announced in this chunk */
+static Long block_budget; /* what the block began with */
+static UChar *event_area, *event_next, *event_end;
+static ULong run_start, store_start;
+static volatile UInt *uncommitted; /* run word of the last event, or NULL */
+
+static void open_chunk(void) {
+  chunk = (UChar *)ring + CH_RING_HEADER_SIZE +
+          (chunk_number % ring->chunk_count) * ring->chunk_stride;
+  struct ch_chunk_header *header = (struct ch_chunk_header *)chunk;
+  header->flags = 0;
+  header->number = chunk_number + 1;
+  run_start = (ULong)chunk + sizeof *header;
+  event_area = (UChar *)run_start + ring->run_bytes;
+  event_next = event_area;
+  event_end = event_area + ring->event_bytes;
+  store_start = (ULong)event_end;
+  ch_cursor.run = run_start;
+  ch_cursor.store = store_start;
+  events = 0;
+}
+
+void ch_ring_open(Int fd) {
+  struct ch_ring_header header;
+  if (ch_pread(fd, &header, sizeof header, 0) != sizeof header ||
+      header.magic != CH_RING_MAGIC || header.version != CH_STREAM_VERSION)
+    ch_give_up("--ring-fd does not name a ring of this version of Chronicle");
+  SizeT size = CH_RING_HEADER_SIZE + header.chunk_count * header.chunk_stride;
+  SysRes mapped = VG_(am_shared_mmap_file_float_valgrind)(
+      size, VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
+  if (sr_isError(mapped))
+    ch_give_up("cannot map the ring");
+  VG_(close)(fd);
+  ring = (struct ch_ring_header *)(Addr)sr_Res(mapped);
+  open_chunk();
+  ch_cursor.budget = block_budget = ring->block_instructions;
+}
+
+void ch_ring_detach(void) {
+  /* Private memory of the size of a chunk. */
+  static Addr scratch;
+  if (!scratch) {
+    SysRes mapped =
+        VG_(am_mmap_anon_float_valgrind)(ring->run_bytes + ring->store_bytes);
+    tl_assert(!sr_isError(mapped));
+    scratch = sr_Res(mapped);
+  }
+  ch_cursor.run = scratch;
+  ch_cursor.store = scratch + ring->run_bytes;
+  ch_cursor.budget = ring->block_instructions;
+}
+
+void ch_event_commit(void) {
+  if (!uncommitted)
+    return;
+  /* The compiler must write the payload before the word that announces it. */
+  __asm__ __volatile__("" ::: "memory");
+  *uncommitted = CH_RUN_EVENT;
+  uncommitted = NULL;
+}
+
+void ch_ring_publish(UInt flags) {
+  ch_event_commit();
+  struct ch_chunk_header *header = (struct ch_chunk_header *)chunk;
+  header->run_words = (ch_cursor.run - run_start) / 4;
+  header->event_used = event_next - event_area;
+  header->store_used = ch_cursor.store - store_start;
+  header->flags = flags;
+  chunk_number++;
+  __atomic_store_n(&ring->published, chunk_number, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&ring->indexer_waits, __ATOMIC_SEQ_CST) &&
+      (flags & CH_CHUNK_LAST ||
+       chunk_number - __atomic_load_n(&ring->consumed, __ATOMIC_RELAXED) >=
+           WAKE_AT(ring->chunk_count)))
+    ch_futex_wake(&ring->published);
+  for (;;) {
+    UInt consumed = __atomic_load_n(&ring->consumed, __ATOMIC_SEQ_CST);
+    if (chunk_number - consumed < ring->chunk_count)
+      break;
+    __atomic_store_n(&ring->recorder_waits, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&ring->consumed, __ATOMIC_SEQ_CST) == consumed)
+      ch_futex_wait(&ring->consumed, consumed);
+    __atomic_store_n(&ring->recorder_waits, 0, __ATOMIC_SEQ_CST);
+  }
+  open_chunk();
+}
+
+UInt ch_ring_requests(void) {
+  return __atomic_load_n(&ring->requests, __ATOMIC_RELAXED);
+}
+
+/* Chooses the length of the next block. The number of pages that a block stores
+   to is taken to be proportional to its instructions, as it was in the last
+   blocks. */
+static void choose_budget(UInt pages) {
+  const Long most = ring->block_instructions, least = (most + 1) / 2;
+  const Long used = block_budget - ch_cursor.budget;
+  if (used < least) /* the block was not ended by its length */
+    return;
+  Long wanted = pages > BLOCK_PAGES ? used * BLOCK_PAGES / pages : most;
+  wanted = wanted < least ? least : wanted > most ? most : wanted;
+  block_budget = (3 * block_budget + wanted) / 4;
+}
+
+void ch_ring_end_block(UInt pages) {
+  choose_budget(pages);
+  ch_ring_publish(CH_CHUNK_BLOCK_END);
+  ch_block_number++;
+  ch_cursor.budget = block_budget;
+}
+
+void *ch_event(UInt kind, SizeT size) {
+  SizeT padded = sizeof(struct ch_event_header) + VG_ROUNDUP(size, 8);
+  tl_assert(padded <= ring->event_bytes);
+  ch_event_commit();
+  if (kind != CH_EV_FAULT &&
+      (event_next + padded + FAULT_ROOM > event_end || events >= MOST_EVENTS)) {
+    /* A running superblock would still write its slots into this chunk. */
+    tl_assert(ch_running_thread == VG_INVALID_THREADID);
+    ch_ring_publish(0);
+  }
+  struct ch_event_header *header = (struct ch_event_header *)event_next;
+  header->kind = kind;
+  header->size = size;
+  event_next += padded;
+  VG_(memset)(header + 1, 0, size < 64 ? VG_ROUNDUP(size, 8) : 64);
+  uncommitted = (volatile UInt *)ch_cursor.run;
+  ch_cursor.run += 4;
+  events++;
+  return header + 1;
+}
+
+void ch_event_shrink(void *payload, SizeT size) {
+  struct ch_event_header *header = (struct ch_event_header *)payload - 1;
+  header->size = size;
+  event_next = (UChar *)payload + VG_ROUNDUP(size, 8);
+}
+
+void ch_event_cancel(void *payload) {
+  event_next = (UChar *)payload - sizeof(struct ch_event_header);
+  ch_cursor.run -= 4;
+  events--;
+  uncommitted = NULL;
+}
+
+void ch_ring_mark_fault(void) {
+  tl_assert(ch_cursor.run > run_start);
+  ((UInt *)ch_cursor.run)[-1] |= CH_RUN_FAULT;
+}
+
+void ch_cursor_take(void) {
+  if (ch_running_thread != VG_INVALID_THREADID)
+    VG_(get_shadow_regs_area)(ch_running_thread, (UChar *)&ch_cursor, 1,
+                              CH_CURSOR_OFFSET - CH_GUEST_STATE_SIZE,
+                              sizeof ch_cursor);
+}
+
+void ch_cursor_give_back(void) {
+  ch_event_commit();
+  if (ch_running_thread != VG_INVALID_THREADID)
+    VG_(set_shadow_regs_area)(ch_running_thread, 1,
+                              CH_CURSOR_OFFSET - CH_GUEST_STATE_SIZE,
+                              sizeof ch_cursor, (UChar *)&ch_cursor);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The events of a trace as typed values: a fixed record of Stream.h and the
+/// bytes that follow it. Every reader of payloads decodes them here:
+///
+///   if (auto Signal = E.as<events::SignalEvent>())
+///     use(Signal->number);
+///
+/// Decoding copies the fixed record, at most 64 bytes, because payloads are not
+/// aligned. A payload of another kind, or one that is too short, gives nothing.
+
+#ifndef CHRONICLE_TRACE_FORMAT_EVENTS_EVENTS_H
+#define CHRONICLE_TRACE_FORMAT_EVENTS_EVENTS_H
+
+#include "trace-format/Stream.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Endian.h"
+#include <cstring>
+#include <optional>
+
+namespace chronicle::events {
+
+/// The base of all typed events. Derived may have a larger MinSize, and a
+/// complete() that says whether Rest holds what the record promises.
+template <typename Derived, typename RecordType, uint32_t... Kinds>
+struct TypedEvent : RecordType {
+  using Record = RecordType;
+  static constexpr size_t MinSize = sizeof(Record);
+  static constexpr bool isKind(uint32_t Kind) {
+    return ((Kind == Kinds) || ...);
+  }
+  bool complete() const { return true; }
+
+  static std::optional<Derived> decode(uint32_t Kind,
+                                       llvm::ArrayRef<uint8_t> Payload) {
+    if (!isKind(Kind) || Payload.size() < Derived::MinSize)
+      return std::nullopt;
+    Derived E;
+    std::memcpy(static_cast<Record *>(&E), Payload.data(), sizeof(Record));
+    E.Rest = Payload.drop_front(sizeof(Record));
+    if (!E.complete())
+      return std::nullopt;
+    return E;
+  }
+
+  /// What follows the record; points into the payload.
+  llvm::ArrayRef<uint8_t> Rest;
+};
+
+struct DefineEvent : TypedEvent<DefineEvent, ch_ev_define, CH_EV_DEFINE> {
+  llvm::ArrayRef<uint8_t> definition() const { return Rest; }
+};
+
+struct OpNameEvent : TypedEvent<OpNameEvent, ch_ev_op_name, CH_EV_OP_NAME> {
+  llvm::ArrayRef<uint8_t> name() const { return Rest; }
+};
+
+struct SnapshotEvent
+    : TypedEvent<SnapshotEvent, ch_ev_snapshot, CH_EV_SNAPSHOT> {
+  static constexpr size_t MinSize = sizeof(Record) + CH_GUEST_STATE_SIZE;
+  /// CH_GUEST_STATE_SIZE bytes.
+  const uint8_t *state() const { return Rest.data(); }
+  uint64_t word(unsigned Offset) const {
+    return llvm::support::endian::read64le(state() + Offset);
+  }
+};
+
+struct ResumeEvent : TypedEvent<ResumeEvent, ch_ev_thread, CH_EV_RESUME> {};
+
+struct RegistersEvent
+    : TypedEvent<RegistersEvent, ch_ev_registers, CH_EV_REGISTERS> {
+  static constexpr size_t ChangeSize = 16;
+  struct Change {
+    uint64_t Offset, Value;
+  };
+  bool complete() const { return Rest.size() / ChangeSize >= count; }
+  /// Change N of `count`.
+  Change change(size_t N) const {
+    const uint8_t *At = Rest.data() + N * ChangeSize;
+    return {llvm::support::endian::read64le(At),
+            llvm::support::endian::read64le(At + 8)};
+  }
+};
+
+struct FaultEvent : TypedEvent<FaultEvent, ch_ev_fault, CH_EV_FAULT> {};
+
+struct MemoryEvent : TypedEvent<MemoryEvent, ch_ev_memory, CH_EV_MEMORY> {
+  /// The contents; nothing if the payload does not have all of them. In a file
+  /// that is as it should be with CH_MEM_ZERO and CH_MEM_BY_REFERENCE.
+  std::optional<llvm::ArrayRef<uint8_t>> bytes() const {
+    if (Rest.size() < length)
+      return std::nullopt;
+    return Rest.take_front(length);
+  }
+};
+
+struct MapEvent : TypedEvent<MapEvent, ch_ev_map, CH_EV_MAP> {
+  bool isShared() const { return flags & CH_MAP_SHARED; }
+  llvm::StringRef path() const { return llvm::toStringRef(Rest).rtrim('\0'); }
+};
+
+struct UnmapEvent : TypedEvent<UnmapEvent, ch_ev_range, CH_EV_UNMAP> {};
+struct ProtectEvent : TypedEvent<ProtectEvent, ch_ev_range, CH_EV_PROTECT> {};
+
+struct SyscallEnterEvent
+    : TypedEvent<SyscallEnterEvent, ch_ev_syscall_enter, CH_EV_SYSCALL_ENTER> {
+};
+
+struct SyscallExitEvent
+    : TypedEvent<SyscallExitEvent, ch_ev_syscall_exit, CH_EV_SYSCALL_EXIT> {};
+
+struct SignalEvent : TypedEvent<SignalEvent, ch_ev_signal, CH_EV_SIGNAL> {};
+
+struct SignalReturnEvent
+    : TypedEvent<SignalReturnEvent, ch_ev_thread, CH_EV_SIGNAL_RETURN> {};
+
+struct ThreadStartEvent
+    : TypedEvent<ThreadStartEvent, ch_ev_thread_start, CH_EV_THREAD_START> {};
+
+struct ThreadExitEvent
+    : TypedEvent<ThreadExitEvent, ch_ev_thread, CH_EV_THREAD_EXIT> {};
+
+struct OutputEvent : TypedEvent<OutputEvent, ch_ev_output, CH_EV_OUTPUT> {
+  llvm::ArrayRef<uint8_t> bytes() const { return Rest; }
+  llvm::StringRef text() const { return llvm::toStringRef(Rest); }
+};
+
+struct AuditEvent : TypedEvent<AuditEvent, ch_ev_range, CH_EV_AUDIT> {
+  /// What the recorder found; nothing if it is cut off.
+  std::optional<llvm::ArrayRef<uint8_t>> bytes() const {
+    if (Rest.size() < length)
+      return std::nullopt;
+    return Rest.take_front(length);
+  }
+};
+
+struct OutsideWriteEvent
+    : TypedEvent<OutsideWriteEvent, ch_ev_outside_write, CH_EV_OUTSIDE_WRITE> {
+  bool complete() const { return Rest.size() >= length; }
+  llvm::ArrayRef<uint8_t> bytes() const { return Rest.take_front(length); }
+};
+
+struct LogLoadsEvent
+    : TypedEvent<LogLoadsEvent, ch_ev_log_loads, CH_EV_LOG_LOADS> {};
+
+struct EndEvent : TypedEvent<EndEvent, ch_ev_end, CH_EV_END> {};
+
+struct StoredEvent : TypedEvent<StoredEvent, ch_ev_stored, CH_EV_STORED> {
+  llvm::ArrayRef<uint8_t> pages() const { return Rest; }
+};
+
+} // namespace chronicle::events
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "trace-format/file/PieceFile.h"
+#include <cinttypes>
+
+using namespace llvm;
+
+namespace chronicle::file {
+
+Expected<Piece> PieceFile::at(uint64_t Offset, PieceType Type,
+                              uint64_t Key) const {
+  Expected<Piece> P = Piece::at(Bytes, Offset);
+  if (!P)
+    return P.takeError();
+  if (P->Type != Type || P->Key != Key)
+    return createStringError("at offset %" PRIu64
+                             ": not the %s the directory says",
+                             Offset, pieceTypeName(Type).data());
+  return P;
+}
+
+Expected<RawPiece> PieceFile::read(uint64_t Offset, PieceType Type,
+                                   uint64_t Key) const {
+  Expected<Piece> P = at(Offset, Type, Key);
+  if (!P)
+    return P.takeError();
+  Expected<std::unique_ptr<uint8_t[]>> Storage = P->read();
+  if (!Storage)
+    return Storage.takeError();
+  return RawPiece{std::move(*Storage), P->RawSize};
+}
+
+std::array<PartSize, PieceTypeCount> PieceFile::partSizes() const {
+  std::array<PartSize, PieceTypeCount> Parts;
+  for (uint64_t Offset = FileHeaderSize; Offset < Bytes.size();) {
+    Expected<Piece> P = Piece::at(Bytes, Offset);
+    if (!P) {
+      consumeError(P.takeError());
+      break;
+    }
+    PartSize &S = Parts[unsigned(P->Type)];
+    ++S.Pieces;
+    S.Stored += P->End - P->Offset;
+    S.Raw += P->RawSize;
+    Offset = P->End;
+  }
+  return Parts;
+}
+
+Error PieceFile::checkAll() const {
+  uint64_t End = Bytes.size() - (decodeFooter(Bytes) ? FooterSize : 0);
+  for (uint64_t Offset = FileHeaderSize; Offset < End;) {
+    Expected<Piece> P = Piece::at(Bytes, Offset);
+    if (!P)
+      return P.takeError();
+    if (Error E = P->check())
+      return E;
+    Offset = P->End;
+  }
+  return Error::success();
+}
+
+} // namespace chronicle::file

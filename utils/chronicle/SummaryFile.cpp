@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "utils/chronicle/SummaryFile.h"
+#include "recorder/launch/LaunchError.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace chronicle::cli {
+
+SummaryFile::~SummaryFile() {
+  if (File && !Written)
+    (void)sys::fs::remove(Path);
+}
+
+Error SummaryFile::failure(std::error_code EC) const {
+  return launch::launchError(launch::StatusOurFailure,
+                             "cannot write the summary to '" + Path +
+                                 "': " + EC.message());
+}
+
+Error SummaryFile::open() {
+  if (Path.empty())
+    return Error::success();
+  std::error_code EC;
+  File = std::make_unique<raw_fd_ostream>(Path, EC);
+  if (!EC)
+    return Error::success();
+  File.reset();
+  return failure(EC);
+}
+
+Error SummaryFile::write(json::Object Summary) {
+  if (!File)
+    return Error::success();
+  *File << json::Value(std::move(Summary)) << '\n';
+  File->close();
+  std::error_code EC = File->error();
+  File->clear_error();
+  Written = !EC;
+  return EC ? failure(EC) : Error::success();
+}
+
+} // namespace chronicle::cli

@@ -3,11 +3,11 @@
 /// \file
 /// calls, backtrace.
 
-#include "lldb-plugin/commands/CallFilter.h"
-#include "lldb-plugin/commands/CallReader.h"
 #include "lldb-plugin/commands/CommandCall.h"
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Table.h"
+#include "lldb-plugin/values/CallFilter.h"
+#include "lldb-plugin/values/CallReader.h"
 #include "query/json/JsonAnswers.h"
 
 using namespace llvm;
@@ -16,6 +16,10 @@ namespace chronicle::commands {
 
 using questions::CallAnswer;
 using questions::FrameAnswer;
+using values::CallFilter;
+using values::CallMoment;
+using values::CallReader;
+using values::Parameter;
 
 namespace {
 /// What LLDB adds to a call.

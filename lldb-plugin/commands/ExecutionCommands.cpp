@@ -3,10 +3,10 @@
 /// \file
 /// last-exec, next-exec, executions.
 
-#include "lldb-plugin/commands/CallReader.h"
 #include "lldb-plugin/commands/CommandCall.h"
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Table.h"
+#include "lldb-plugin/values/CallReader.h"
 #include "query/json/JsonAnswers.h"
 
 using namespace llvm;
@@ -49,12 +49,12 @@ static Expected<Timestamp> stopFor(const target::LoadedTrace &Loaded,
   lldb::SBFunction F = Target.ResolveLoadAddress(X.Pc).GetFunction();
   if (!F.IsValid() || F.GetStartAddress().GetLoadAddress(Target) != X.Pc)
     return X.Time;
-  CallMoment Entered;
+  values::CallMoment Entered;
   Entered.Entry = X.Time;
   Entered.Thread = X.Thread;
   Entered.Function = X.Pc;
   Expected<std::optional<Timestamp>> Ready =
-      afterPrologue(Loaded.trace(), Entered, prologueOf(F));
+      values::afterPrologue(Loaded.trace(), Entered, values::prologueOf(F));
   if (!Ready)
     return Ready.takeError();
   return Ready->value_or(X.Time);

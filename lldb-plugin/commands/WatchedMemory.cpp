@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/commands/WatchedMemory.h"
-#include "lldb-plugin/commands/ValueText.h"
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Scout.h"
+#include "lldb-plugin/values/ValueText.h"
 #include "query/json/JsonAnswers.h"
 #include "llvm/ADT/APInt.h"
 
 using namespace llvm;
 
 namespace chronicle::commands {
+
+using values::errorText;
+using values::isPlain;
+using values::valueOf;
+using values::valueText;
 
 std::string Watched::title() const {
   if (!Type.IsValid())

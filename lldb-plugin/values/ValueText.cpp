@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lldb-plugin/commands/ValueText.h"
+#include "lldb-plugin/values/ValueText.h"
 #include "llvm/ADT/StringRef.h"
 
 using namespace llvm;
 
-namespace chronicle::commands {
+namespace chronicle::values {
 
 std::string errorText(lldb::SBError E) {
   const char *Text = E.GetCString();
@@ -60,4 +60,4 @@ lldb::SBValue valueOf(lldb::SBTarget Target, ArrayRef<uint8_t> Bytes,
   return Target.CreateValueFromData("value", Data, Type);
 }
 
-} // namespace chronicle::commands
+} // namespace chronicle::values

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lldb-plugin/commands/CallFilter.h"
-#include "lldb-plugin/commands/ValueText.h"
+#include "lldb-plugin/values/CallFilter.h"
+#include "lldb-plugin/values/ValueText.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
-namespace chronicle::commands {
+namespace chronicle::values {
 
 std::optional<CallFilter::Comparison> CallFilter::comparison(StringRef Text) {
   Text = Text.trim();
@@ -120,4 +120,4 @@ Expected<bool> CallFilter::wants(lldb::SBFrame Frame) const {
   return Result;
 }
 
-} // namespace chronicle::commands
+} // namespace chronicle::values

@@ -3,8 +3,8 @@
 /// \file
 /// A condition on the parameters of calls.
 
-#ifndef CHRONICLE_LLDB_PLUGIN_COMMANDS_CALLFILTER_H
-#define CHRONICLE_LLDB_PLUGIN_COMMANDS_CALLFILTER_H
+#ifndef CHRONICLE_LLDB_PLUGIN_VALUES_CALLFILTER_H
+#define CHRONICLE_LLDB_PLUGIN_VALUES_CALLFILTER_H
 
 #include "lldb/API/LLDB.h"
 #include "llvm/ADT/StringRef.h"
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace chronicle::commands {
+namespace chronicle::values {
 
 /// Comparisons of names with whole numbers, joined by &&, are evaluated here,
 /// in microseconds per call. LLDB compiles and interprets anything else at each
@@ -41,6 +41,6 @@ private:
   std::vector<Comparison> Comparisons; ///< all that it is made of, or none
 };
 
-} // namespace chronicle::commands
+} // namespace chronicle::values
 
 #endif

@@ -3,14 +3,14 @@
 /// \file
 /// Values as LLDB shows them, on one line.
 
-#ifndef CHRONICLE_LLDB_PLUGIN_COMMANDS_VALUETEXT_H
-#define CHRONICLE_LLDB_PLUGIN_COMMANDS_VALUETEXT_H
+#ifndef CHRONICLE_LLDB_PLUGIN_VALUES_VALUETEXT_H
+#define CHRONICLE_LLDB_PLUGIN_VALUES_VALUETEXT_H
 
 #include "lldb/API/LLDB.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <string>
 
-namespace chronicle::commands {
+namespace chronicle::values {
 
 /// What went wrong, in one line.
 std::string errorText(lldb::SBError E);
@@ -24,6 +24,6 @@ bool isPlain(lldb::SBType Type);
 lldb::SBValue valueOf(lldb::SBTarget Target, llvm::ArrayRef<uint8_t> Bytes,
                       lldb::SBType Type);
 
-} // namespace chronicle::commands
+} // namespace chronicle::values
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lldb-plugin/commands/CallReader.h"
-#include "lldb-plugin/commands/ValueText.h"
+#include "lldb-plugin/values/CallReader.h"
+#include "lldb-plugin/values/ValueText.h"
 #include "query/json/JsonAnswers.h"
 #include "trace-format/GuestState.h"
 
 using namespace llvm;
 
-namespace chronicle::commands {
+namespace chronicle::values {
 
 json::Object toJSON(const Parameter &P) {
   return json::Object{{"name", jsonapi::jsonText(P.Name)},
@@ -151,4 +151,4 @@ Expected<std::string> CallReader::result(const CallMoment &Call) {
   return valueText(Target.CreateValueFromAddress("value", Place, Type));
 }
 
-} // namespace chronicle::commands
+} // namespace chronicle::values

@@ -3,14 +3,14 @@
 /// \file
 /// Parameters and results of calls at any moment, as LLDB shows them.
 
-#ifndef CHRONICLE_LLDB_PLUGIN_COMMANDS_CALLREADER_H
-#define CHRONICLE_LLDB_PLUGIN_COMMANDS_CALLREADER_H
+#ifndef CHRONICLE_LLDB_PLUGIN_VALUES_CALLREADER_H
+#define CHRONICLE_LLDB_PLUGIN_VALUES_CALLREADER_H
 
 #include "lldb-plugin/target/Scout.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 
-namespace chronicle::commands {
+namespace chronicle::values {
 
 /// What must be known of a call to read its parameters and its result.
 struct CallMoment {
@@ -66,6 +66,6 @@ private:
   std::map<uint64_t, Function> Functions;
 };
 
-} // namespace chronicle::commands
+} // namespace chronicle::values
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/json/JsonArguments.h"
+#include "query/base/UnknownName.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -152,19 +153,8 @@ Error JsonArguments::finish() {
       StringRef Name = Key;
       if (is_contained(Known, Name))
         continue;
-      std::string Text = "unknown argument '" + Name.str() + "'";
-      StringRef Best;
-      unsigned BestDistance = Name.size() / 2 + 1;
-      for (StringRef K : ArrayRef(Known).drop_front(2)) {
-        unsigned Distance = Name.edit_distance(K);
-        if (Distance < BestDistance) {
-          BestDistance = Distance;
-          Best = K;
-        }
-      }
-      if (!Best.empty())
-        Text += "; did you mean '" + Best.str() + "'?";
-      fail("unknown-argument", Text);
+      fail("unknown-argument",
+           base::unknownName("argument", Name, ArrayRef(Known).drop_front(2)));
       break;
     }
   if (!Mistake)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/json/QuerySession.h"
-#include "query/base/UnknownCommand.h"
+#include "query/base/UnknownName.h"
 #include "query/json/JsonCommands.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -139,8 +139,8 @@ static std::string unknownCommand(StringRef Name) {
   std::vector<StringRef> Names;
   for (const JsonCommand &C : jsonCommands())
     Names.push_back(C.Name);
-  return base::unknownCommand(Name, Names,
-                              "the commands are " + join(Names, ", "));
+  return base::unknownName("command", Name, Names,
+                           "the commands are " + join(Names, ", "));
 }
 
 void Session::request(StringRef Line) {

@@ -60,6 +60,32 @@ template <typename Function> bool waitUntil(Function Condition) {
   return false;
 }
 
+/// Starts the fake recorder, which becomes Program.
+Error startProgram(launch::Supervisor &S, const launch::SharedRing &Ring,
+                   const launch::RecorderLog &Log,
+                   std::vector<std::string> Program) {
+  launch::RecorderCommand Command;
+  Command.Tool = FAKE_RECORDER;
+  Command.Launcher = "/launcher";
+  Command.LogLoads = "auto";
+  Command.RingDescriptor = Ring.descriptor();
+  Command.LogDescriptor = Log.descriptor();
+  Command.Program = std::move(Program);
+  return S.start(Command);
+}
+
+/// Runs a shell script under a supervisor of its own.
+launch::ProcessEnd superviseScript(const std::string &Script) {
+  launch::SharedRing Ring =
+      cantFail(launch::SharedRing::create(launch::MinBlockInstructions, 2));
+  launch::RecorderLog Log = cantFail(launch::RecorderLog::create());
+  std::unique_ptr<launch::Supervisor> S =
+      cantFail(launch::Supervisor::create());
+  cantFail(startProgram(*S, Ring, Log, {"sh", "-c", Script}));
+  Client C;
+  return S->wait(C, std::chrono::milliseconds(0));
+}
+
 class SupervisorTest : public testing::Test {
 protected:
   SupervisorTest()
@@ -69,14 +95,7 @@ protected:
         S(cantFail(launch::Supervisor::create())) {}
 
   Error start(std::vector<std::string> Program) {
-    launch::RecorderCommand Command;
-    Command.Tool = FAKE_RECORDER;
-    Command.Launcher = "/launcher";
-    Command.LogLoads = "auto";
-    Command.RingDescriptor = TheRing.descriptor();
-    Command.LogDescriptor = Log.descriptor();
-    Command.Program = std::move(Program);
-    return S->start(Command);
+    return startProgram(*S, TheRing, Log, std::move(Program));
   }
   launch::ProcessEnd run(std::vector<std::string> Program) {
     cantFail(start(std::move(Program)));
@@ -286,22 +305,7 @@ TEST(SupervisorStartTest, WorksWithIgnoredChildSignal) {
   struct sigaction Ignore = {}, Old;
   Ignore.sa_handler = SIG_IGN;
   sigaction(SIGCHLD, &Ignore, &Old);
-  {
-    launch::SharedRing R =
-        cantFail(launch::SharedRing::create(launch::MinBlockInstructions, 2));
-    launch::RecorderLog Log = cantFail(launch::RecorderLog::create());
-    std::unique_ptr<launch::Supervisor> S =
-        cantFail(launch::Supervisor::create());
-    launch::RecorderCommand Command;
-    Command.Tool = FAKE_RECORDER;
-    Command.Launcher = "/launcher";
-    Command.RingDescriptor = R.descriptor();
-    Command.LogDescriptor = Log.descriptor();
-    Command.Program = {"sh", "-c", "exit 8"};
-    cantFail(S->start(Command));
-    Client C;
-    EXPECT_EQ(S->wait(C, std::chrono::milliseconds(0)).Code, 8);
-  }
+  EXPECT_EQ(superviseScript("exit 8").Code, 8);
   // Given back when the supervisor is gone.
   struct sigaction Now;
   sigaction(SIGCHLD, nullptr, &Now);
@@ -314,20 +318,7 @@ pid_t supervise(const std::string &Script) {
   pid_t Child = fork();
   if (Child != 0)
     return Child;
-  launch::SharedRing R =
-      cantFail(launch::SharedRing::create(launch::MinBlockInstructions, 2));
-  launch::RecorderLog Log = cantFail(launch::RecorderLog::create());
-  std::unique_ptr<launch::Supervisor> S =
-      cantFail(launch::Supervisor::create());
-  launch::RecorderCommand Command;
-  Command.Tool = FAKE_RECORDER;
-  Command.Launcher = "/launcher";
-  Command.RingDescriptor = R.descriptor();
-  Command.LogDescriptor = Log.descriptor();
-  Command.Program = {"sh", "-c", Script};
-  cantFail(S->start(Command));
-  Client C;
-  launch::endAs(S->wait(C, std::chrono::milliseconds(0)));
+  launch::endAs(superviseScript(Script));
 }
 
 void waitForFile(const std::string &Path) {

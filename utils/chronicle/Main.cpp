@@ -3,7 +3,7 @@
 /// \file
 /// The `chronicle` program: finds the command, parses its options and runs it.
 
-#include "query/base/UnknownCommand.h"
+#include "query/base/UnknownName.h"
 #include "utils/chronicle/Subcommand.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -137,8 +137,8 @@ static int failUnknownCommand(StringRef Name) {
   std::vector<StringRef> Names;
   for (const Command *C : sortedCommands())
     Names.push_back(C->info().Name);
-  printError("chronicle", base::unknownCommand(
-                              Name, Names, "'chronicle --help' lists them"));
+  printError("chronicle", base::unknownName("command", Name, Names,
+                                            "'chronicle --help' lists them"));
   return 2;
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// The message about a command or an argument that does not exist.
+
+#ifndef CHRONICLE_QUERY_BASE_UNKNOWNNAME_H
+#define CHRONICLE_QUERY_BASE_UNKNOWNNAME_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace chronicle::base {
+
+/// "unknown command 'recrod'; did you mean 'record'?" If none of \p Names is
+/// similar, \p Otherwise follows the semicolon; without it the message ends
+/// there.
+/// \param Kind what is named: "command".
+std::string unknownName(llvm::StringRef Kind, llvm::StringRef Name,
+                        llvm::ArrayRef<llvm::StringRef> Names,
+                        llvm::StringRef Otherwise = "");
+
+} // namespace chronicle::base
+
+#endif

@@ -6,6 +6,7 @@
 #include "recorder/tool/events/thread_life.h"
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/contents.h"
+#include "recorder/tool/memory/file_writes.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/mappings.h"
 #include "recorder/tool/memory/marks.h"
@@ -46,35 +47,6 @@ static void log_output_vector(ThreadId tid, UWord descriptor, Addr vector,
     log_output(tid, descriptor, (Addr)iov[i].iov_base, n);
     length -= n;
   }
-}
-
-/* ---- files that become shorter ---- */
-
-static Bool may_shorten_file(UInt number, const UWord *args) {
-  switch (number) {
-  case __NR_truncate:
-  case __NR_ftruncate:
-  case __NR_creat:
-    return True;
-  case __NR_open:
-    return (args[1] & VKI_O_TRUNC) != 0;
-  case __NR_openat:
-    return (args[2] & VKI_O_TRUNC) != 0;
-  default:
-    return False;
-  }
-}
-
-static void log_shorter_file(ThreadId tid, UInt number, const UWord *args,
-                             SysRes result) {
-  struct vg_stat file;
-  Bool known =
-      number == __NR_truncate
-          ? !sr_isError(VG_(stat)((const HChar *)args[0], &file))
-          : VG_(fstat)(number == __NR_ftruncate ? args[0] : sr_Res(result),
-                       &file) == 0;
-  if (known && VKI_S_ISREG(file.mode)) /* other files have no end */
-    ch_mappings_log_shorter_file(file.dev, file.ino, file.size, tid);
 }
 
 /* ---- pselect6, of which Valgrind reports nothing ---- */
@@ -131,6 +103,7 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
     each_pselect6_target(tid, args, ch_call_will_write);
     break;
   case __NR_io_setup:
+  case __NR_io_uring_setup:
     /* The kernel will write the memory that the program names in later calls,
        at any time between them. */
     ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
@@ -163,8 +136,7 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   ch_windows_keep(tid, args, count);
   ch_mappings_expect_shared(False, 0);
   ch_marks_expect_hint(0);
-  if (may_shorten_file(number, args))
-    ch_marks_send_all();
+  ch_file_writes_before(tid, number, args);
   prepare(tid, number, args);
 }
 
@@ -217,10 +189,9 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
   e->result = failed ? -(Long)sr_Err(result) : (Long)sr_Res(result);
   ch_event_commit();
   ch_mappings_expect_shared(False, 0);
+  ch_file_writes_after(tid, number, args, result);
   if (failed)
     return;
-  if (may_shorten_file(number, args))
-    log_shorter_file(tid, number, args, result);
   log_effects(tid, number, args, sr_Res(result));
 }
 

@@ -81,7 +81,7 @@ static void log_segment(Addr start, Addr end, const NSegment *s, UInt flags,
 }
 
 static void map_changed(Addr start, Addr end) {
-  ch_writable_ranges_changed();
+  ch_segments_changed();
   ch_shared_range_forget(start, end);
 }
 
@@ -155,7 +155,7 @@ static void unmapped(Addr address, SizeT length) {
 static void protected(Addr address, SizeT length, Bool r, Bool w, Bool x) {
   if (!ch_recording || !ch_started || !length)
     return;
-  ch_writable_ranges_changed();
+  ch_segments_changed();
   log_range(CH_EV_PROTECT, address, length, protection(r, w, x));
   const NSegment *s = VG_(am_find_nsegment)(address);
   if (s && s->kind == SkFileC && x) {
@@ -188,21 +188,8 @@ static void brk_shrank(Addr address, SizeT length) {
     unmapped(start, end - start);
 }
 
-void ch_mappings_log_shorter_file(ULong device, ULong inode, ULong size,
-                                  ThreadId tid) {
-  for (const NSegment *s = ch_next_segment(0); s;
-       s = ch_next_segment(s->end + 1)) {
-    if (s->kind != SkFileC || s->dev != device || s->ino != inode)
-      continue;
-    const ULong kept = VG_PGROUNDUP(size);
-    const Addr gone = s->start + (kept > s->offset ? kept - s->offset : 0);
-    if (gone <= s->end)
-      ch_contents_log_zeros(gone, s->end + 1, CH_MEM_SYSCALL, tid);
-  }
-}
-
 void ch_mappings_stack_grew(Addr start, Addr end) {
-  ch_writable_ranges_changed();
+  ch_segments_changed();
   if (stack_end != 0 && stack_start != end)
     ch_mappings_log_stack_growth();
   if (!stack_end)

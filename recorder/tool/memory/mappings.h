@@ -15,10 +15,6 @@ void ch_mappings_log_startup(void);
 /* How the mapping will be shared that the mmap or shmat call under way makes.
    `shm_id`: the id of System V shared memory plus 1, or 0. */
 void ch_mappings_expect_shared(Bool shared, UWord shm_id);
-/* The file has become shorter. Beyond its end nothing is left of what mappings
-   of it held, not even of what the program wrote to private ones. */
-void ch_mappings_log_shorter_file(ULong device, ULong inode, ULong size,
-                                  ThreadId tid);
 /* The main stack grew down from `end` to `start`, in the middle of client code.
    This is logged by ch_mappings_log_stack_growth() as soon as no client code
    runs. */

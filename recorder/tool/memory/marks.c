@@ -72,7 +72,9 @@ void ch_marks_expect_hint(SizeT length) { hinted = length; }
 /* Valgrind calls this to choose where a mapping goes; CMakeLists.txt wraps it.
    The address in a call of mmap without MAP_FIXED is only a hint (V8 draws it
    from the whole address space), so a hint that the maps do not cover is not
-   taken. */
+   taken. Only the first question of a call of mmap is about that hint. If the
+   kernel takes no address but its own, as for the rings of io_uring, Valgrind
+   lets it choose and asks about a mapping that is already there. */
 extern Addr VG_(am_get_advisory_client_simple)(Addr start, SizeT length,
                                                Bool *ok);
 extern Addr __real_vgPlain_am_get_advisory(const void *request, Bool for_client,
@@ -80,10 +82,13 @@ extern Addr __real_vgPlain_am_get_advisory(const void *request, Bool for_client,
 Addr __wrap_vgPlain_am_get_advisory(const void *request, Bool for_client,
                                     Bool *ok) {
   Addr address = __real_vgPlain_am_get_advisory(request, for_client, ok);
-  if (!ch_marking || !for_client || !*ok || !hinted ||
-      address + hinted <= CLIENT_END)
+  if (!for_client)
     return address;
-  return VG_(am_get_advisory_client_simple)(0, hinted, ok);
+  const SizeT length = hinted;
+  hinted = 0;
+  if (!ch_marking || !*ok || !length || address + length <= CLIENT_END)
+    return address;
+  return VG_(am_get_advisory_client_simple)(0, length, ok);
 }
 
 void ch_marks_cover(Addr limit) {

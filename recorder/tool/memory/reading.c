@@ -65,17 +65,30 @@ Bool ch_memory_copy(Addr address, void *to, SizeT length) {
   return copied;
 }
 
-void ch_find_existing_pages(Addr address, UInt count, Bool *exists) {
+/* Reads the kernel's word about each page: bit 63 says that it is present, bit
+   62 that it is swapped out, bit 61 that it belongs to a file or is shared. */
+static Bool read_pagemap(Addr address, UInt count, ULong *entries) {
   static Int pagemap = -1;
-  ULong entries[CH_MOST_PAGES_TO_FIND];
-  SizeT size = count * sizeof *entries;
+  const SizeT size = count * sizeof *entries;
   if (pagemap < 0) {
     SysRes r = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
     if (!sr_isError(r))
       pagemap = VG_(safe_fd)(sr_Res(r));
   }
-  Bool known = ch_pread(pagemap, entries, size,
-                        address / VKI_PAGE_SIZE * sizeof *entries) == size;
+  return ch_pread(pagemap, entries, size,
+                  address / VKI_PAGE_SIZE * sizeof *entries) == size;
+}
+
+void ch_find_existing_pages(Addr address, UInt count, Bool *exists) {
+  ULong entries[CH_MOST_PAGES_TO_FIND];
+  const Bool known = read_pagemap(address, count, entries);
   for (UInt i = 0; i < count; i++)
-    exists[i] = !known || entries[i] >> 62; /* present or swapped out */
+    exists[i] = !known || entries[i] >> 62;
+}
+
+void ch_find_copied_pages(Addr address, UInt count, Bool *copied) {
+  ULong entries[CH_MOST_PAGES_TO_FIND];
+  const Bool known = read_pagemap(address, count, entries);
+  for (UInt i = 0; i < count; i++)
+    copied[i] = known && entries[i] >> 62 && !(entries[i] >> 61 & 1);
 }

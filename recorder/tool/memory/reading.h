@@ -29,5 +29,8 @@ Bool ch_read_through_kernel(Bool on);
    existing. */
 #define CH_MOST_PAGES_TO_FIND 512
 void ch_find_existing_pages(Addr address, UInt count, Bool *exists);
+/* Finds which of `count` pages of a private mapping of a file the program has a
+   copy of, because it stored to them. If the kernel does not say, none are. */
+void ch_find_copied_pages(Addr address, UInt count, Bool *copied);
 
 #endif

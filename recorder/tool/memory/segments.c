@@ -3,7 +3,8 @@
 #include "recorder/tool/core/growing_array.h"
 
 static CH_GROWING_ARRAY(struct ch_writable_range) writable;
-static Bool writable_is_current;
+static CH_GROWING_ARRAY(struct ch_file_range) files;
+static Bool are_current; /* both */
 
 const NSegment *ch_next_segment(Addr after) {
   Int count;
@@ -16,25 +17,35 @@ const NSegment *ch_next_segment(Addr after) {
   return found;
 }
 
-static void find_writable(void) {
+static void find_ranges(void) {
   Int count;
   Addr *starts = VG_(get_segment_starts)(CH_SEGMENT_KINDS, &count);
-  writable.used = 0;
+  writable.used = files.used = 0;
   for (Int i = 0; i < count; i++) {
     const NSegment *s = VG_(am_find_nsegment)(starts[i]);
-    struct ch_writable_range r = {s->start, s->end + 1, s->kind == SkAnonC};
+    struct ch_writable_range w = {s->start, s->end + 1, s->kind == SkAnonC};
+    struct ch_file_range f = {s->start, s->end + 1, s->dev, s->ino, s->offset};
     if (s->hasW)
-      ch_array_append(&writable, r);
+      ch_array_append(&writable, w);
+    if (s->kind == SkFileC)
+      ch_array_append(&files, f);
   }
   VG_(free)(starts);
-  writable_is_current = True;
+  are_current = True;
 }
 
 const struct ch_writable_range *ch_writable_ranges(UInt *count) {
-  if (!writable_is_current)
-    find_writable();
+  if (!are_current)
+    find_ranges();
   *count = writable.used;
   return writable.items;
 }
 
-void ch_writable_ranges_changed(void) { writable_is_current = False; }
+const struct ch_file_range *ch_file_ranges(UInt *count) {
+  if (!are_current)
+    find_ranges();
+  *count = files.used;
+  return files.items;
+}
+
+void ch_segments_changed(void) { are_current = False; }

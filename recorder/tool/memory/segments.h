@@ -19,7 +19,15 @@ struct ch_writable_range {
 /* Where the program can write, by address. Valid until the map changes. Costs
    nothing if the map has not changed since the last call. */
 const struct ch_writable_range *ch_writable_ranges(UInt *count);
+struct ch_file_range {
+  Addr start, end;
+  ULong device, inode;
+  ULong offset; /* of `start` in the file */
+};
+/* Where files are mapped, by address. Valid and free as the above. */
+const struct ch_file_range *ch_file_ranges(UInt *count);
+
 /* The map has changed. */
-void ch_writable_ranges_changed(void);
+void ch_segments_changed(void);
 
 #endif

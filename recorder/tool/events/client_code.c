@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/client_code.h"
-#include "recorder/tool/events/argument_windows.h"
 #include "recorder/tool/events/startup.h"
 #include "recorder/tool/events/thread_life.h"
 #include "recorder/tool/events/trace_end.h"
 #include "recorder/tool/memory/audit.h"
+#include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/mappings.h"
 #include "recorder/tool/memory/marks.h"
@@ -68,7 +68,7 @@ static void start_client_code(ThreadId tid, ULong blocks_done) {
   }
   if (ch_recording)
     log_resumption(tid);
-  ch_windows_count_stretch();
+  ch_call_targets_count_stretch();
   ch_running_thread = tid;
   stopped_by_fault = False;
   ch_cursor_give_back();

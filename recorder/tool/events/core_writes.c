@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/core_writes.h"
-#include "recorder/tool/events/argument_windows.h"
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/contents.h"
-#include "recorder/tool/memory/marks.h"
 #include "recorder/tool/stream/recording.h"
-#include "recorder/tool/stream/threads.h"
-
-void ch_call_will_write(ThreadId tid, Addr address, SizeT length) {
-  if (!ch_recording || !length)
-    return;
-  const Bool others = ch_threads_alive > 1;
-  /* What the program stored there comes before what the kernel will write, but
-     while other threads run it would be sent after the kernel has written. */
-  if (others)
-    ch_marks_send_range(address, address + length);
-  ch_call_targets_add(tid, address, address + length, others);
-}
 
 static void core_will_write(CorePart part, ThreadId tid, const HChar *what,
                             Addr address, SizeT length) {
-  if (part == Vg_CoreSysCall)
-    ch_call_will_write(tid, address, length);
+  if (ch_recording && length && part == Vg_CoreSysCall)
+    ch_call_targets_add(tid, address, address + length, CH_TARGET_REPORTED);
 }
 
 static void core_wrote(CorePart part, ThreadId tid, Addr address,
@@ -34,7 +20,6 @@ static void core_wrote(CorePart part, ThreadId tid, Addr address,
   ch_contents_log(address, length,
                   part == Vg_CoreSysCall ? CH_MEM_SYSCALL : CH_MEM_CORE, tid,
                   True);
-  ch_windows_logged(tid, address, length);
 }
 
 static void core_wrote_register(CorePart part, ThreadId tid, PtrdiffT offset,

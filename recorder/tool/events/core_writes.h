@@ -6,8 +6,5 @@
 #include "recorder/tool/core/valgrind_core.h"
 
 void ch_core_writes_init(void);
-/* The thread's system call may write there until it is over. For the calls that
-   Valgrind does not report. */
-void ch_call_will_write(ThreadId tid, Addr address, SizeT length);
 
 #endif

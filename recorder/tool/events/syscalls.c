@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/syscalls.h"
-#include "recorder/tool/events/argument_windows.h"
-#include "recorder/tool/events/core_writes.h"
 #include "recorder/tool/events/signals.h"
+#include "recorder/tool/events/syscall_writes.h"
 #include "recorder/tool/events/thread_life.h"
 #include "recorder/tool/memory/call_targets.h"
-#include "recorder/tool/memory/contents.h"
+#include "recorder/tool/memory/emptied_pages.h"
 #include "recorder/tool/memory/file_writes.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/mappings.h"
@@ -16,11 +15,10 @@
 #include "recorder/tool/stream/threads.h"
 
 #define CLONE_CHILD_CLEARTID 0x200000
-#define MADV_DONTNEED 4
-#define MADV_FREE 8
-#define MADV_REMOVE 9
-#define MADV_GUARD_INSTALL 102
-#define MADV_GUARD_REMOVE 103
+#define CLONE_CHILD_SETTID 0x1000000
+#define FUTEX_COMMAND 0x7f
+#define FUTEX_LOCK_PI 6
+#define FUTEX_WAIT_REQUEUE_PI 11
 #define MAX_IOV 1024
 
 /* ---- output ---- */
@@ -49,22 +47,6 @@ static void log_output_vector(ThreadId tid, UWord descriptor, Addr vector,
   }
 }
 
-/* ---- pselect6, of which Valgrind reports nothing ---- */
-
-static void each_pselect6_target(ThreadId tid, const UWord *args,
-                                 void (*act)(ThreadId, Addr, SizeT)) {
-  for (UInt i = 1; i <= 3; i++)
-    if (args[i])
-      act(tid, args[i], VG_ROUNDUP(args[0], 64) / 8);
-  if (args[4])
-    act(tid, args[4], sizeof(struct vki_timespec));
-}
-
-static void log_written(ThreadId tid, Addr address, SizeT length) {
-  if (length)
-    ch_contents_log(address, length, CH_MEM_SYSCALL, tid, False);
-}
-
 /* ---- before the call ---- */
 
 /* Sends what was stored where the call may change the memory map, and notes
@@ -86,8 +68,7 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
     break;
   case __NR_madvise:
     ch_marks_send_range(args[0], args[0] + args[1]);
-    if (args[2] == MADV_GUARD_INSTALL)
-      ch_read_through_kernel(True);
+    ch_emptied_pages_expect(args[0], args[1], args[2]);
     break;
   case __NR_userfaultfd:
     ch_read_through_kernel(True);
@@ -99,17 +80,24 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
   case __NR_shmat:
     ch_mappings_expect_shared(True, args[0] + 1);
     break;
-  case __NR_pselect6:
-    each_pselect6_target(tid, args, ch_call_will_write);
-    break;
   case __NR_io_setup:
   case __NR_io_uring_setup:
     /* The kernel will write the memory that the program names in later calls,
        at any time between them. */
     ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
     break;
+  case __NR_futex: {
+    const UWord operation = args[1] & FUTEX_COMMAND;
+    /* While the thread waits for the lock, the kernel changes its word, which
+       the owner reads. */
+    if ((operation == FUTEX_LOCK_PI || operation == FUTEX_WAIT_REQUEUE_PI) &&
+        ch_threads_alive > 1)
+      ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
+    break;
+  }
   case __NR_clone:
-    ch_expect_clear_tid(args[0] & CLONE_CHILD_CLEARTID ? args[3] : 0);
+    ch_expect_thread_words(args[0] & CLONE_CHILD_CLEARTID ? args[3] : 0,
+                           args[0] & CLONE_CHILD_SETTID ? args[3] : 0);
     break;
   case __NR_execve:
   case __NR_execveat:
@@ -125,7 +113,8 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
 static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   if (!ch_recording)
     return;
-  ch_call_targets_remove(tid);
+  /* A call that a signal interrupted may be made again without having ended. */
+  ch_call_targets_finish(tid, CH_CALL_ABANDONED);
   struct ch_ev_syscall_enter *e = ch_event(CH_EV_SYSCALL_ENTER, sizeof *e);
   e->thread = ch_thread_number(tid);
   e->number = number;
@@ -133,7 +122,7 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
     e->arguments[i] = args[i];
   ch_event_commit();
 
-  ch_windows_keep(tid, args, count);
+  ch_syscall_will_write(tid, number, args);
   ch_mappings_expect_shared(False, 0);
   ch_marks_expect_hint(0);
   ch_file_writes_before(tid, number, args);
@@ -156,14 +145,6 @@ static void log_effects(ThreadId tid, UInt number, const UWord *args,
     if (prints)
       log_output_vector(tid, args[0], args[1], args[2], result);
     break;
-  case __NR_madvise:
-    if (args[2] == MADV_DONTNEED || args[2] == MADV_FREE ||
-        args[2] == MADV_REMOVE || args[2] == MADV_GUARD_REMOVE)
-      log_written(tid, args[0], VG_PGROUNDUP(args[1]));
-    break;
-  case __NR_pselect6:
-    each_pselect6_target(tid, args, log_written);
-    break;
   case __NR_set_tid_address:
     ch_thread_of(tid)->clear_tid = args[0];
     break;
@@ -180,9 +161,10 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
     ch_signals_action_changed(args[0]);
   if (!ch_recording)
     return;
-  ch_call_targets_remove(tid);
-  ch_windows_log_changes(tid);
   Bool failed = sr_isError(result);
+  ch_call_targets_finish(tid, !failed                        ? CH_CALL_SUCCEEDED
+                              : sr_Err(result) == VKI_EFAULT ? CH_CALL_FAULTED
+                                                             : CH_CALL_FAILED);
   struct ch_ev_syscall_exit *e = ch_event(CH_EV_SYSCALL_EXIT, sizeof *e);
   e->thread = ch_thread_number(tid);
   e->number = number;
@@ -190,6 +172,8 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
   ch_event_commit();
   ch_mappings_expect_shared(False, 0);
   ch_file_writes_after(tid, number, args, result);
+  if (number == __NR_madvise)
+    ch_emptied_pages_log(tid, !failed);
   if (failed)
     return;
   log_effects(tid, number, args, sr_Res(result));

@@ -7,8 +7,8 @@
 
 void ch_thread_life_init(void);
 void ch_log_thread_start(ThreadId tid);
-/* The clone call under way asks the kernel to clear this word when the new
-   thread ends (0: none). */
-void ch_expect_clear_tid(Addr word);
+/* The clone call under way asks the kernel to clear one word when the new
+   thread ends, and to write its number to another when it begins (0: none). */
+void ch_expect_thread_words(Addr clear_tid, Addr set_tid);
 
 #endif

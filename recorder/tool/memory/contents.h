@@ -6,8 +6,8 @@
 #include "recorder/tool/core/valgrind_core.h"
 
 /* Logs [address, address + length) as written by `source`. Pages that cannot be
-   read are left out. `safe`: the memory is known to be readable, which saves a
-   system call. */
+   read are left out. `safe`: the memory is expected to be readable, which saves
+   a system call. */
 void ch_contents_log(Addr address, SizeT length, enum ch_memory_source source,
                      ThreadId tid, Bool safe);
 /* Logs that [start, end), which are whole pages, holds only zeros now. */

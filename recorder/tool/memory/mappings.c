@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/memory/mappings.h"
+#include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/contents.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/marks.h"
@@ -82,6 +83,7 @@ static void log_segment(Addr start, Addr end, const NSegment *s, UInt flags,
 
 static void map_changed(Addr start, Addr end) {
   ch_segments_changed();
+  ch_call_targets_forget(start, end);
   ch_shared_range_forget(start, end);
 }
 

@@ -119,11 +119,13 @@ static void finish_event(UInt flags) {
   sending = NULL;
 }
 
-/* `granules` has one bit per granule. `safe`: reading the page cannot fault. */
-static void send_page(Addr page, const ULong *granules, Bool safe) {
+/* `granules` has one bit per granule. `safe`: reading the page cannot fault.
+   `marks`: those of its bytes, if calls under way may write to the page. */
+static void send_page(Addr page, const ULong *granules, Bool safe,
+                      const UChar *marks) {
   UChar copy[VKI_PAGE_SIZE];
   const ULong *from = (const ULong *)page;
-  if (!safe) {
+  if (!safe || marks) {
     /* If another process made the file shorter, what the program stored beyond
        its end is lost. */
     if (!ch_memory_copy(page, copy, sizeof copy)) {
@@ -132,6 +134,8 @@ static void send_page(Addr page, const ULong *granules, Bool safe) {
                             VG_INVALID_THREADID);
       return;
     }
+    if (marks)
+      ch_call_targets_separate(page, copy, marks);
     from = (const ULong *)copy;
   }
   if (sending && next + PAGE_RECORD > end)
@@ -141,13 +145,10 @@ static void send_page(Addr page, const ULong *granules, Bool safe) {
   struct ch_stored_page *record = (struct ch_stored_page *)next;
   record->address = page;
   ULong *to = (ULong *)(record + 1);
-  const Bool calls = ch_call_targets_overlap(page, page + VKI_PAGE_SIZE);
   for (UInt w = 0; w < SECTORS; w++) {
     record->granules[w] = granules[w];
-    for (ULong bits = granules[w]; bits; bits &= bits - 1) {
-      UInt g = w * 64 + __builtin_ctzll(bits);
-      *to++ = calls ? ch_call_targets_undo(page + g * 8, from[g]) : from[g];
-    }
+    for (ULong bits = granules[w]; bits; bits &= bits - 1)
+      *to++ = from[w * 64 + __builtin_ctzll(bits)];
   }
   next = (UChar *)to;
   pages_sent++;
@@ -219,8 +220,12 @@ static void prefetch_marks(Addr page) {
 
 static void send_if_stored(Addr page, Bool reached, Bool safe) {
   UChar *sectors = sectors_of(page);
+  UChar marks[VKI_PAGE_SIZE];
   ULong granules[SECTORS];
   ULong any = 0;
+  const Bool calls = ch_call_targets_overlap(page, page + VKI_PAGE_SIZE);
+  if (calls)
+    VG_(memcpy)(marks, (void *)(page + BYTE_MARKS), sizeof marks);
   for (UInt s = 0; s < SECTORS; s++) {
     granules[s] = sectors[s] ? take_marks(page + s * SECTOR, SECTOR)
                   : reached  ? take_marks(page + s * SECTOR, CH_MARKS_REACH)
@@ -230,7 +235,7 @@ static void send_if_stored(Addr page, Bool reached, Bool safe) {
   }
   *(ULong *)sectors = 0;
   if (any)
-    send_page(page, granules, safe);
+    send_page(page, granules, safe, calls ? marks : NULL);
 }
 
 static void send_found(Bool safe) {
@@ -353,7 +358,15 @@ void ch_marks_send_range(Addr from, Addr to) {
   to = to > CLIENT_END ? CLIENT_END : VG_PGROUNDUP(to);
   UInt count;
   const struct ch_writable_range *ranges = ch_writable_ranges(&count);
-  for (UInt i = 0; i < count; i++) {
+  UInt first = 0, last = count; /* the first range that ends behind `from` */
+  while (first < last) {
+    const UInt middle = (first + last) / 2;
+    if (ranges[middle].end > from)
+      last = middle;
+    else
+      first = middle + 1;
+  }
+  for (UInt i = first; i < count && ranges[i].start < to; i++) {
     Addr a = ranges[i].start > from ? ranges[i].start : from;
     Addr b = ranges[i].end < to ? ranges[i].end : to;
     if (a < b)

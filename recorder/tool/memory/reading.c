@@ -65,17 +65,22 @@ Bool ch_memory_copy(Addr address, void *to, SizeT length) {
   return copied;
 }
 
+/* The descriptor of /proc/self/pagemap. */
+static Int pagemap(void) {
+  static Int fd = -1;
+  if (fd < 0) {
+    SysRes r = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
+    if (!sr_isError(r))
+      fd = VG_(safe_fd)(sr_Res(r));
+  }
+  return fd;
+}
+
 /* Reads the kernel's word about each page: bit 63 says that it is present, bit
    62 that it is swapped out, bit 61 that it belongs to a file or is shared. */
 static Bool read_pagemap(Addr address, UInt count, ULong *entries) {
-  static Int pagemap = -1;
   const SizeT size = count * sizeof *entries;
-  if (pagemap < 0) {
-    SysRes r = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
-    if (!sr_isError(r))
-      pagemap = VG_(safe_fd)(sr_Res(r));
-  }
-  return ch_pread(pagemap, entries, size,
+  return ch_pread(pagemap(), entries, size,
                   address / VKI_PAGE_SIZE * sizeof *entries) == size;
 }
 
@@ -91,4 +96,27 @@ void ch_find_copied_pages(Addr address, UInt count, Bool *copied) {
   const Bool known = read_pagemap(address, count, entries);
   for (UInt i = 0; i < count; i++)
     copied[i] = known && entries[i] >> 62 && !(entries[i] >> 61 & 1);
+}
+
+Addr ch_next_existing_page(Addr start, Addr end) {
+  enum { SCAN = 0xc0606610, IS_PRESENT = 1 << 3, IS_SWAPPED = 1 << 4 };
+  ULong region[3]; /* start, end, what it is */
+  struct {
+    ULong size, flags, start, end, walked_to, regions, region_count, most_pages,
+        inverted, all_of, any_of, wanted;
+  } scan = {sizeof scan,
+            0,
+            start,
+            end,
+            0,
+            (ULong)region,
+            1,
+            0,
+            0,
+            0,
+            IS_PRESENT | IS_SWAPPED,
+            IS_PRESENT | IS_SWAPPED};
+  SysRes r =
+      VG_(do_syscall)(__NR_ioctl, pagemap(), SCAN, (UWord)&scan, 0, 0, 0, 0, 0);
+  return sr_isError(r) ? start : sr_Res(r) ? region[0] : end;
 }

@@ -32,5 +32,9 @@ void ch_find_existing_pages(Addr address, UInt count, Bool *exists);
 /* Finds which of `count` pages of a private mapping of a file the program has a
    copy of, because it stored to them. If the kernel does not say, none are. */
 void ch_find_copied_pages(Addr address, UInt count, Bool *copied);
+/* The first page of [start, end) that exists, or `end`. Costs next to nothing
+   where page tables are empty. If the kernel does not say (before Linux 6.7),
+   this is `start`. */
+Addr ch_next_existing_page(Addr start, Addr end);
 
 #endif

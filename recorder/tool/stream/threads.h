@@ -11,6 +11,7 @@ struct ch_thread {
   UInt snapshot_block; /* 1 + the last block that has a snapshot of it */
   Bool has_state;
   Addr clear_tid; /* the word that the kernel zeroes when the thread ends */
+  Addr set_tid;   /* the word that has its number when it begins */
   UChar state[CH_GUEST_STATE_SIZE]; /* when the thread last stopped */
 };
 

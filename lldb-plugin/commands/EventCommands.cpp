@@ -17,16 +17,7 @@ using namespace llvm;
 namespace chronicle::commands {
 
 using questions::OutputMatch;
-using questions::SystemCall;
-
-static json::Object jsonCall(const SystemCall &Call) {
-  json::Object O = jsonapi::toJSON(Call);
-  O["time"] = jsonapi::jsonOptional(Call.Entered);
-  O["thread"] = Call.Thread;
-  if (Call.Returned)
-    O["returned"] = *Call.Returned;
-  return O;
-}
+using questions::SystemCallAnswer;
 
 static Error systemCalls(CommandCall &Call, target::LoadedTrace &Loaded) {
   std::vector<uint32_t> Numbers;
@@ -39,25 +30,24 @@ static Error systemCalls(CommandCall &Call, target::LoadedTrace &Loaded) {
   Expected<questions::SearchOptions> Options = Call.searchOptions(Loaded);
   if (!Options)
     return Options.takeError();
-  Expected<SearchResult<SystemCall>> Found =
-      Call.collect<SystemCall>([&](questions::Visitor<SystemCall> Visit,
-                                   const answers::Cancellation &Cancel) {
-        return questions::searchSystemCalls(Loaded.trace(), Numbers, *Options,
-                                            Visit, Cancel);
-      });
+  Expected<SearchResult<SystemCallAnswer>> Found =
+      Call.collect<SystemCallAnswer>(
+          [&](questions::Visitor<SystemCallAnswer> Visit,
+              const answers::Cancellation &Cancel) {
+            return questions::searchSystemCalls(Loaded.trace(), Numbers,
+                                                *Options, Visit, Cancel);
+          });
   if (!Found)
     return Found.takeError();
   if (Call.json()) {
-    json::Array Results;
-    for (const SystemCall &Each : Found->Answers)
-      Results.push_back(jsonCall(Each));
-    Call.printResults(std::move(Results), *Found);
+    Call.printResults(jsonapi::jsonArray(Found->Answers), *Found);
     return Error::success();
   }
-  target::Table Rows({"time", "thread", "system call"});
-  for (const SystemCall &Each : Found->Answers)
-    Rows.add({std::to_string(Each.Entered.value_or(0)),
-              std::to_string(Each.Thread), target::systemCallText(Each)});
+  target::Table Rows({"time", "thread", "system call", "place"});
+  for (const SystemCallAnswer &Each : Found->Answers)
+    Rows.add({std::to_string(Each.Call.Entered.value_or(0)),
+              std::to_string(Each.Call.Thread), Each.Call.Text,
+              target::placeOf(Each.Where, Each.Caller)});
   Call.print(Rows.empty() ? "No such system call.\n" : Rows.text());
   Call.printEnd(*Found);
   return Error::success();
@@ -90,17 +80,33 @@ static Error signals(CommandCall &Call, target::LoadedTrace &Loaded) {
       eventsOf(Call, Loaded, CH_EV_SIGNAL);
   if (!Found)
     return Found.takeError();
+  json::Array Results;
+  target::Table Rows({"time", "thread", "signal", "from", "effect", "place"});
+  for (const answers::TimedEvent &Event : Found->Answers) {
+    auto Signal = Event.as<events::SignalEvent>();
+    if (!Signal)
+      continue;
+    Expected<std::optional<questions::SignalPlace>> Place =
+        questions::signalPlace(Loaded.trace(), Event);
+    if (!Place)
+      return Place.takeError();
+    Rows.add(
+        {std::to_string(Event.Time), std::to_string(Signal->thread),
+         answers::signalName(Signal->number), senderText(*Signal),
+         Signal->flags & CH_SIG_FATAL ? "killed the program" : "handled",
+         *Place ? target::placeOf((*Place)->Where, (*Place)->Caller) : ""});
+    json::Object O = jsonapi::toJSON(Event);
+    if (*Place) {
+      O["pc"] = jsonapi::hexNumber((*Place)->Where.Pc);
+      O["symbol"] = jsonapi::toJSON((*Place)->Where);
+      O["caller"] = jsonapi::toJSON((*Place)->Caller);
+    }
+    Results.push_back(std::move(O));
+  }
   if (Call.json()) {
-    Call.printResults(jsonapi::jsonArray(Found->Answers), *Found);
+    Call.printResults(std::move(Results), *Found);
     return Error::success();
   }
-  target::Table Rows({"time", "thread", "signal", "from", "effect"});
-  for (const answers::TimedEvent &Event : Found->Answers)
-    if (auto Signal = Event.as<events::SignalEvent>())
-      Rows.add(
-          {std::to_string(Event.Time), std::to_string(Signal->thread),
-           answers::signalName(Signal->number), senderText(*Signal),
-           Signal->flags & CH_SIG_FATAL ? "killed the program" : "handled"});
   Call.print(Rows.empty() ? "No signals.\n" : Rows.text());
   Call.printEnd(*Found);
   return Error::success();
@@ -261,7 +267,9 @@ ArrayRef<CommandSpec> eventCommands() {
   static const CommandSpec Table[] = {
       {.Name = "syscalls",
        .Run = systemCalls,
-       .Help = "Show the system calls of the program, with results.",
+       .Help =
+           "Show the system calls of the program as strace prints them, and "
+           "who made them.",
        .Arguments = "[<name> ...]",
        .Details = "Newest first. With names, only these system calls.\n",
        .Examples = "  chronicle syscalls\n"
@@ -270,7 +278,8 @@ ArrayRef<CommandSpec> eventCommands() {
        .Options = Options},
       {.Name = "signals",
        .Run = signals,
-       .Help = "Show the signals that the program received.",
+       .Help =
+           "Show the signals that the program received, and where they came.",
        .Examples = "  chronicle signals\n",
        .Options = Options,
        .MostWords = 0},

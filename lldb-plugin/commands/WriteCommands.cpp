@@ -15,15 +15,16 @@ namespace chronicle::commands {
 using questions::WriteAnswer;
 
 /// "instruction 0x401136 in transfer at demo.c:26",
-/// "system call read(0x3, 0x1000, 0x40) = 12".
+/// "instruction 0x4c1136 in tcache_put at malloc.c:3 <- main at demo.c:26",
+/// "system call read(3, "hello", 64) = 5 from main at demo.c:26".
 static std::string writerText(const WriteAnswer &W) {
-  std::string Place = target::placeOf(W.Where);
+  std::string Place = target::placeOf(W.Where, W.Caller);
   switch (W.Write.By) {
   case answers::Writer::Instruction:
     return formatv("instruction {0:x}{1}{2}", W.Write.Pc,
                    Place.empty() ? "" : " in ", Place);
   case answers::Writer::SystemCall:
-    return "system call " + target::systemCallText(*W.Call) +
+    return "system call " + W.Call->Text +
            (Place.empty() ? "" : " from " + Place);
   case answers::Writer::Signal:
     return "delivery of a signal";

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/target/Describe.h"
-#include "query/answers/SystemCalls.h"
 #include "query/json/JsonAnswers.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -30,25 +28,13 @@ std::string placeOf(const questions::Place &Place) {
   return Text + (Text.empty() || Source.empty() ? "" : " ") + Source;
 }
 
-std::string systemCallText(const questions::SystemCall &Call) {
-  StringRef Name = answers::systemCallName(Call.Number);
-  std::string Text =
-      (Name.empty() ? std::to_string(Call.Number) : Name.str()) + "(";
-  if (Call.Arguments)
-    Text += join(
-        map_range(ArrayRef(*Call.Arguments)
-                      .take_front(answers::systemCallArguments(Call.Number)),
-                  jsonapi::hexNumber),
-        ", ");
-  Text += ")";
-  if (!Call.Result)
+std::string placeOf(const questions::Place &Place,
+                    const std::optional<questions::Place> &Caller) {
+  std::string Text = placeOf(Place);
+  if (!Caller)
     return Text;
-  if (StringRef Error = answers::systemCallError(*Call.Result); !Error.empty())
-    return Text + " = " + Error.str();
-  // Large results are addresses, which are easier to recognise in hexadecimal.
-  return Text + " = " +
-         (*Call.Result > 0xffffff ? jsonapi::hexNumber(*Call.Result)
-                                  : std::to_string(*Call.Result));
+  std::string Who = placeOf(*Caller);
+  return Text + " <- " + (Who.empty() ? jsonapi::hexNumber(Caller->Pc) : Who);
 }
 
 std::string valueText(ArrayRef<uint8_t> Bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/answers/SystemCalls.h"
+#include <array>
 #include <cstring>
 
 using namespace llvm;
@@ -9,7 +10,7 @@ namespace chronicle::answers {
 
 StringRef systemCallName(uint32_t Number) {
   switch (Number) {
-#define CH_SYSTEM_CALL(NUMBER, NAME, COUNT)                                    \
+#define CH_SYSTEM_CALL(NUMBER, NAME, ...)                                      \
   case NUMBER:                                                                 \
     return #NAME;
 #include "query/answers/SystemCalls.def"
@@ -18,19 +19,28 @@ StringRef systemCallName(uint32_t Number) {
   return "";
 }
 
-unsigned systemCallArguments(uint32_t Number) {
+template <class... Kinds>
+static constexpr std::array<ArgumentKind, sizeof...(Kinds)> listOf(Kinds... K) {
+  return {K...};
+}
+
+ArrayRef<ArgumentKind> systemCallArguments(uint32_t Number) {
+  using enum ArgumentKind;
   switch (Number) {
-#define CH_SYSTEM_CALL(NUMBER, NAME, COUNT)                                    \
-  case NUMBER:                                                                 \
-    return COUNT;
+#define CH_SYSTEM_CALL(NUMBER, NAME, ...)                                      \
+  case NUMBER: {                                                               \
+    static constexpr auto Kinds = listOf(__VA_ARGS__);                         \
+    return Kinds;                                                              \
+  }
 #include "query/answers/SystemCalls.def"
 #undef CH_SYSTEM_CALL
   }
-  return 6;
+  static constexpr auto Unknown = listOf(Raw, Raw, Raw, Raw, Raw, Raw);
+  return Unknown;
 }
 
 std::optional<uint32_t> systemCallNumber(StringRef Name) {
-#define CH_SYSTEM_CALL(NUMBER, NAME, COUNT)                                    \
+#define CH_SYSTEM_CALL(NUMBER, NAME, ...)                                      \
   if (Name == #NAME)                                                           \
     return NUMBER;
 #include "query/answers/SystemCalls.def"

@@ -56,6 +56,12 @@ json::Value toJSON(const questions::Place &P) {
   return Result;
 }
 
+json::Value toJSON(const std::optional<questions::Place> &P) {
+  if (!P)
+    return nullptr;
+  return json::Object{{"pc", hexNumber(P->Pc)}, {"symbol", toJSON(*P)}};
+}
+
 json::Object toJSON(const questions::ExecutionAnswer &X) {
   return json::Object{{"time", X.Execution.Time},
                       {"thread", X.Execution.Thread},
@@ -126,6 +132,8 @@ json::Object toJSON(const questions::WriteAnswer &Answer) {
   Result["old"] = jsonBytes(Old);
   Result["new"] = jsonBytes(New);
   Result["symbol"] = toJSON(Answer.Where);
+  if (Answer.Caller)
+    Result["caller"] = toJSON(Answer.Caller);
   if (Answer.Call) {
     json::Object Call = toJSON(*Answer.Call);
     if (Answer.Call->Entered)
@@ -176,11 +184,8 @@ json::Object toJSON(const questions::CallAnswer &C) {
       {"value", nullptr},
       {"depth", int64_t(C.Depth)},
       {"tail-call", C.TailCall},
-      {"caller", nullptr},
+      {"caller", toJSON(C.Caller)},
   };
-  if (C.Caller)
-    Result["caller"] = json::Object{{"pc", hexNumber(C.Caller->Pc)},
-                                    {"symbol", toJSON(*C.Caller)}};
   if (C.Value)
     Result["value"] = hexNumber(*C.Value);
   return Result;

@@ -43,13 +43,17 @@ llvm::json::Object toJSON(const answers::ThreadInfo &I);
 
 llvm::json::Object toJSON(const answers::TimedEvent &E);
 llvm::json::Object toJSON(const questions::OutputMatch &M);
-/// Number, name, arguments and result; without times and thread.
+/// Number, name, arguments, result and text; without times and thread.
 llvm::json::Object toJSON(const questions::SystemCall &C);
+/// The same with times, thread, place and caller.
+llvm::json::Object toJSON(const questions::SystemCallAnswer &C);
 
 // ---- code and what it did, JsonAnswers.cpp ----
 
 /// The function and the source line; null: no module is there.
 llvm::json::Value toJSON(const questions::Place &P);
+/// {"pc", "symbol"}; null: nothing.
+llvm::json::Value toJSON(const std::optional<questions::Place> &P);
 llvm::json::Object toJSON(const questions::ExecutionAnswer &X);
 llvm::json::Object toJSON(const questions::WriteAnswer &W);
 llvm::json::Object toJSON(const questions::FrameAnswer &F);

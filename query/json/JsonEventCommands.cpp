@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// events, output.
+/// events, system-calls, output.
 
+#include "query/answers/SystemCalls.h"
 #include "query/json/JsonAnswers.h"
 #include "query/json/JsonCommands.h"
 #include "query/json/JsonPlaces.h"
@@ -69,6 +70,29 @@ static Expected<json::Value> events(JsonQuery &Q) {
       Q.Cancel));
 }
 
+static Expected<json::Value> systemCalls(JsonQuery &Q) {
+  questions::SearchOptions Options = searchArguments(Q);
+  Options.Backward = Q.Arguments.flag("backward", false);
+  Options.Thread = threadArgument(Q);
+  std::vector<uint32_t> Numbers;
+  if (Q.Arguments.has("names"))
+    for (const std::string &Name : Q.Arguments.texts("names")) {
+      std::optional<uint32_t> Number = answers::systemCallNumber(Name);
+      if (!Number)
+        Q.Arguments.fail("bad-argument",
+                         "no system call is called '" + Name + "'");
+      Numbers.push_back(Number.value_or(0));
+    }
+  if (Error E = Q.Arguments.finish())
+    return E;
+  return toJSON(questions::searchSystemCalls(
+      Q.T, Numbers, Options,
+      [&](const questions::SystemCallAnswer &Call) {
+        return Q.Emit(toJSON(Call));
+      },
+      Q.Cancel));
+}
+
 static Expected<json::Value> output(JsonQuery &Q) {
   questions::SearchOptions Options = searchArguments(Q);
   std::string Text = Q.Arguments.text("find");
@@ -90,6 +114,7 @@ ArrayRef<JsonCommand> jsonEventCommands() {
   static const JsonCommand Table[] = {
       {"events", true, events},
       {"output", true, output},
+      {"system-calls", true, systemCalls},
   };
   return Table;
 }

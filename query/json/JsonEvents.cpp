@@ -47,6 +47,21 @@ json::Object toJSON(const questions::SystemCall &C) {
   }
   if (C.Result)
     addResult(O, *C.Result);
+  if (!C.Text.empty())
+    O["text"] = jsonText(C.Text);
+  return O;
+}
+
+json::Object toJSON(const questions::SystemCallAnswer &C) {
+  json::Object O = toJSON(C.Call);
+  O["time"] = jsonOptional(C.Call.Entered);
+  O["thread"] = C.Call.Thread;
+  if (C.Call.Returned)
+    O["returned"] = *C.Call.Returned;
+  O["pc"] = hexNumber(C.Where.Pc);
+  O["symbol"] = toJSON(C.Where);
+  if (C.Caller)
+    O["caller"] = toJSON(C.Caller);
   return O;
 }
 

@@ -26,6 +26,29 @@ std::optional<uint32_t> threadOf(const answers::TimedEvent &Event) {
                      OutputEvent>(Event);
 }
 
+Expected<std::optional<SignalPlace>>
+signalPlace(const query::Trace &T, const answers::TimedEvent &Event) {
+  auto Signal = Event.as<events::SignalEvent>();
+  if (!Signal)
+    return std::nullopt;
+  Expected<std::vector<answers::Activation>> Stack =
+      T.callStack(Signal->thread, Event.Time);
+  if (!Stack)
+    return Stack.takeError();
+  // The handler is about to begin; the frame below it was interrupted.
+  size_t I = !Stack->empty() && Stack->front().Signal &&
+             Stack->front().Entry == Event.Time;
+  if (I >= Stack->size() || !(*Stack)[I].Pc)
+    return std::nullopt;
+  SignalPlace Result{placeAt(T, (*Stack)[I].Pc, Event.Time), std::nullopt};
+  Expected<std::optional<Place>> Caller =
+      callerOfSystemCode(T, Result.Where, Signal->thread, Event.Time);
+  if (!Caller)
+    return Caller.takeError();
+  Result.Caller = std::move(*Caller);
+  return Result;
+}
+
 Expected<SearchEnd> searchEvents(const query::Trace &T, uint64_t Kinds,
                                  const SearchOptions &Options,
                                  Visitor<answers::TimedEvent> Visit,

@@ -6,7 +6,7 @@
 #ifndef CHRONICLE_QUERY_QUESTIONS_EVENTQUESTIONS_H
 #define CHRONICLE_QUERY_QUESTIONS_EVENTQUESTIONS_H
 
-#include "query/Trace.h"
+#include "query/questions/Place.h"
 #include "query/questions/Search.h"
 #include "trace-format/Stream.h"
 
@@ -27,6 +27,17 @@ inline constexpr uint64_t MapEvents =
 
 /// Nothing: the event belongs to no thread.
 std::optional<uint32_t> threadOf(const answers::TimedEvent &Event);
+
+/// Where the thread was when the signal came.
+struct SignalPlace {
+  Place Where;
+  /// If Where is the system's code: the innermost frame outside of it.
+  std::optional<Place> Caller;
+};
+/// Nothing: the event is no signal, or the thread's place is not known. Costs a
+/// call stack.
+llvm::Expected<std::optional<SignalPlace>>
+signalPlace(const query::Trace &T, const answers::TimedEvent &Event);
 
 llvm::Expected<SearchEnd> searchEvents(const query::Trace &T, uint64_t Kinds,
                                        const SearchOptions &Options,

@@ -2,6 +2,7 @@
 #include "query/questions/Place.h"
 #include "query/questions/QueryError.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -9,6 +10,72 @@ namespace chronicle::questions {
 
 Place placeAt(const query::Trace &T, uint64_t Pc, Timestamp At) {
   return {Pc, T.symbols().find(Pc, At)};
+}
+
+static bool isSystemPath(StringRef Path, ArrayRef<StringRef> Folders) {
+  return any_of(Folders, [&](StringRef Folder) {
+    return Path.starts_with(Folder) && Path.substr(Folder.size(), 1) == "/";
+  });
+}
+
+static bool isSystemLibrary(StringRef Path) {
+  // A program there, such as a compiler, is what the user debugs.
+  return sys::path::filename(Path).contains(".so") &&
+         isSystemPath(Path, {"/lib", "/lib32", "/lib64", "/libx32", "/usr/lib",
+                             "/usr/lib32", "/usr/lib64", "/usr/libx32",
+                             "/usr/libexec/valgrind"});
+}
+
+/// How many of the place's frames, from the innermost on, are the system's.
+static size_t systemFrames(const Place &Where) {
+  if (!Where.Symbol)
+    return 0;
+  const symbols::CodeSymbol &S = *Where.Symbol;
+  if (isSystemLibrary(S.Module->Info.Path))
+    return S.Frames.size();
+  auto Outside = find_if(S.Frames, [](const symbols::SourceFrame &F) {
+    return !isSystemPath(F.File, {"/usr/include", "/usr/lib"});
+  });
+  return Outside - S.Frames.begin();
+}
+
+bool isSystemCode(const Place &Where) { return systemFrames(Where) > 0; }
+
+/// The place without the frames that are the system's. False: none is left.
+static bool leaveSystemCode(Place &Where) {
+  size_t System = systemFrames(Where);
+  if (!System)
+    return true;
+  auto &Frames = Where.Symbol->Frames;
+  if (System == Frames.size())
+    return false;
+  Frames.erase(Frames.begin(), Frames.begin() + System);
+  return true;
+}
+
+Expected<std::optional<Place>> callerOfSystemCode(const query::Trace &T,
+                                                  const Place &Where,
+                                                  uint32_t Thread,
+                                                  Timestamp At) {
+  if (!isSystemCode(Where))
+    return std::nullopt;
+  Place Caller = Where;
+  if (leaveSystemCode(Caller))
+    return Caller;
+  Expected<std::vector<answers::Activation>> Stack = T.callStack(Thread, At);
+  if (!Stack)
+    return Stack.takeError();
+  // Frames above the place, such as a signal handler's, do not count.
+  auto Start = find_if(
+      *Stack, [&](const answers::Activation &A) { return A.Pc == Where.Pc; });
+  for (const answers::Activation &A : make_range(Start, Stack->end())) {
+    if (!A.Pc)
+      continue;
+    Caller = placeAt(T, A.Pc, At);
+    if (leaveSystemCode(Caller))
+      return Caller;
+  }
+  return std::nullopt;
 }
 
 Expected<uint32_t> liveThread(const query::Trace &T, uint32_t Thread,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "query/questions/SystemCallQuestions.h"
 #include "query/questions/EventQuestions.h"
+#include "query/systemcalls/SystemCallText.h"
 #include "trace-format/events/Events.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
@@ -16,6 +17,37 @@ static void enter(SystemCall &Call, Timestamp Time,
   Call.Entered = Time;
   Call.Arguments.emplace();
   copy(Enter.arguments, Call.Arguments->begin());
+}
+
+static Error addText(const query::Trace &T, SystemCall &Call) {
+  Expected<std::string> Text = systemcalls::systemCallText(T, Call);
+  if (!Text)
+    return Text.takeError();
+  Call.Text = std::move(*Text);
+  return Error::success();
+}
+
+/// Adds the text, the place and the caller.
+static Expected<std::optional<SystemCallAnswer>>
+answerFor(const query::Trace &T, SystemCall Call) {
+  if (Error E = addText(T, Call))
+    return E;
+  SystemCallAnswer Answer{std::move(Call), {}, std::nullopt};
+  if (!Answer.Call.Entered)
+    return Answer;
+  // The moment of its instruction.
+  const uint32_t Thread = Answer.Call.Thread;
+  const Timestamp At = *Answer.Call.Entered - (*Answer.Call.Entered > 0);
+  Expected<answers::Registers> R = T.registers(Thread, At);
+  if (!R)
+    return R.takeError();
+  Answer.Where = placeAt(T, R->rip(), At);
+  Expected<std::optional<Place>> Caller =
+      callerOfSystemCode(T, Answer.Where, Thread, At);
+  if (!Caller)
+    return Caller.takeError();
+  Answer.Caller = std::move(*Caller);
+  return Answer;
 }
 
 Expected<SystemCall> systemCallAt(const query::Trace &T, uint32_t Number,
@@ -46,6 +78,8 @@ Expected<SystemCall> systemCallAt(const query::Trace &T, uint32_t Number,
                });
   if (E)
     return E;
+  if (Error Failed = addText(T, Call))
+    return Failed;
   return Call;
 }
 
@@ -123,7 +157,7 @@ private:
 Expected<SearchEnd> searchSystemCalls(const query::Trace &T,
                                       ArrayRef<uint32_t> Numbers,
                                       const SearchOptions &Options,
-                                      Visitor<SystemCall> Visit,
+                                      Visitor<SystemCallAnswer> Visit,
                                       const answers::Cancellation &Cancel) {
   SystemCallPairs Pairs(Numbers, Options);
   Error E = T.events(
@@ -132,14 +166,14 @@ Expected<SearchEnd> searchSystemCalls(const query::Trace &T,
         return Pairs.add(Event) && !Cancel.Cancelled;
       },
       &Cancel);
-  SearchEnd End{0, Pairs.More};
-  for (SystemCall &Call : Pairs.Calls) {
-    ++End.Count;
-    if (!Visit(Call))
+  AnswerSink<SystemCallAnswer> Sink(Options.Limit, Visit);
+  for (SystemCall &Call : Pairs.Calls)
+    if (Cancel.Cancelled ||
+        !Sink.offer([&] { return answerFor(T, std::move(Call)); }))
       break;
-  }
-  if (E)
-    return E;
+  Expected<SearchEnd> End = Sink.finish(std::move(E));
+  if (End)
+    End->More = Pairs.More;
   return End;
 }
 

@@ -8,7 +8,16 @@ namespace chronicle::questions {
 static Expected<std::optional<WriteAnswer>>
 answerFor(const query::Trace &T, const answers::Write &W,
           answers::AddressRange Range) {
-  WriteAnswer Answer{W, Range, placeAt(T, W.Pc, W.Time), std::nullopt};
+  WriteAnswer Answer{W, Range, placeAt(T, W.Pc, W.Time), std::nullopt,
+                     std::nullopt};
+  if (W.By == answers::Writer::Instruction ||
+      W.By == answers::Writer::SystemCall) {
+    Expected<std::optional<Place>> Caller =
+        callerOfSystemCode(T, Answer.Where, W.Thread, W.Time);
+    if (!Caller)
+      return Caller.takeError();
+    Answer.Caller = std::move(*Caller);
+  }
   if (W.By == answers::Writer::SystemCall) {
     Expected<SystemCall> Call = systemCallAt(T, W.SystemCall, W.Thread, W.Time);
     if (!Call)

@@ -16,12 +16,14 @@ struct WriteAnswer {
   answers::Write Write;
   answers::AddressRange Asked; ///< the range of the question
   Place Where;
+  /// If Where is the system's code: the innermost frame outside of it.
+  std::optional<Place> Caller;
   std::optional<SystemCall> Call; ///< of a write by a system call
 };
 
 /// The last write that is visible at At, or the first one that is not yet.
-/// Costs as Trace::writes(), and a search for two events if a system call
-/// wrote.
+/// Costs as Trace::writes(), a call stack if the system's code wrote, and a
+/// search for two events if a system call did.
 llvm::Expected<std::optional<WriteAnswer>>
 lastWrite(const query::Trace &T, answers::AddressRange Range, Timestamp At,
           const answers::Cancellation &Cancel);

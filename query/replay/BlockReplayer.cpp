@@ -285,6 +285,14 @@ bool BlockReplayer::lookAhead(Ahead &A) {
   return true;
 }
 
+/// Whether the address is one of the three functions in the kernel's vsyscall
+/// page, which can be called but not read. Valgrind runs copies of them, which
+/// are in its own code. A copy begins where the function would.
+static bool isVsyscall(uint64_t Address) {
+  return Address >= 0xffffffffff600000 && Address < 0xffffffffff600c00 &&
+         Address % 0x400 == 0;
+}
+
 bool BlockReplayer::execute(Timestamp T, bool &Reached) {
   Ahead A;
   if (!lookAhead(A))
@@ -296,6 +304,8 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
   uint32_t Expected = A.Ordinal;
   if (LLVM_UNLIKELY(Current == 0))
     return mismatch("a superblock runs before any thread does");
+  if (LLVM_UNLIKELY(!Inside && isVsyscall(Machine.rip())))
+    Machine.setRip(LastAddress);
   if (LLVM_UNLIKELY(!Inside && Machine.rip() != LastAddress))
     return mismatch(formatv("replay is at {0:x}, the recorded run at {1:x}",
                             Machine.rip(), LastAddress));

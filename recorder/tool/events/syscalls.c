@@ -6,6 +6,7 @@
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/emptied_pages.h"
 #include "recorder/tool/memory/file_writes.h"
+#include "recorder/tool/memory/heap_end.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/mappings.h"
 #include "recorder/tool/memory/marks.h"
@@ -74,6 +75,8 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
     ch_read_through_kernel(True);
     break;
   case __NR_brk:
+    ch_heap_end_expect(args[0]);
+    /* fallthrough */
   case __NR_shmdt:
     ch_marks_send_range(args[0], ~0ull);
     break;

@@ -194,10 +194,12 @@ static Bool changes_are_the_kernels(ThreadId tid) {
 static void log_target(ThreadId tid, const struct target *t,
                        enum ch_call_outcome outcome) {
   const Bool succeeded = outcome == CH_CALL_SUCCEEDED;
+  const Bool known = t->kind == CH_TARGET_WRITTEN || t->kind == CH_TARGET_MAYBE;
   if (succeeded && t->kind == CH_TARGET_REPORTED)
     return;
   if ((succeeded && t->kind == CH_TARGET_WRITTEN) ||
-      (outcome == CH_CALL_FAULTED && t->kept == NOT_KEPT)) {
+      (t->kept == NOT_KEPT &&
+       (outcome == CH_CALL_FAULTED || (succeeded && known)))) {
     ch_contents_log(t->start, t->end - t->start, CH_MEM_SYSCALL, tid, True);
     return;
   }

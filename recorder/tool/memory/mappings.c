@@ -2,6 +2,7 @@
 #include "recorder/tool/memory/mappings.h"
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/contents.h"
+#include "recorder/tool/memory/heap_end.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/marks.h"
 #include "recorder/tool/memory/reading.h"
@@ -175,6 +176,7 @@ static void protected(Addr address, SizeT length, Bool r, Bool w, Bool x) {
 /* The end of the heap moves by bytes; its last page is zero beyond the end. */
 static void brk_grew(Addr address, SizeT length, ThreadId tid) {
   Addr start = VG_PGROUNDUP(address), end = VG_PGROUNDUP(address + length);
+  ch_heap_end_map(end); /* in a forked child, too */
   if (ch_recording && ch_started && start < end)
     log_mapped(start, end, CH_MAP_HEAP, CH_MEM_MAPPED, NULL);
 }
@@ -183,11 +185,14 @@ static void brk_shrank(Addr address, SizeT length) {
   Addr start = VG_PGROUNDUP(address), end = VG_PGROUNDUP(address + length);
   if (!ch_recording || !ch_started || !length)
     return;
+  ch_heap_end_restore(address, address + length);
   if (start > address)
     ch_contents_log(address, start - address, CH_MEM_SYSCALL,
                     VG_(get_running_tid)(), True);
-  if (start < end)
+  if (start < end) {
     unmapped(start, end - start);
+    ch_heap_end_unmap(start, end);
+  }
 }
 
 void ch_mappings_stack_grew(Addr start, Addr end) {

@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -54,6 +55,13 @@ static struct Arena Initialised[Workers] = {{{1}}}; // .data, a private mapping
 static atomic_int Begin[Workers][2][Places], End[Workers][2][Places];
 static atomic_int Done, Passes[Neighbours];
 static char Directory[] = ".";
+static pthread_t WorkerThreads[Workers];
+static atomic_int Working[Workers];
+static __thread volatile unsigned Signals;
+static void handler(int Number) { ++Signals; }
+
+// Of a call that a signal may interrupt for good.
+#define INTERRUPTED(Result) ((Result) == -1 && errno == EINTR)
 
 struct Worker {
   int Number, Used, Which;
@@ -104,7 +112,8 @@ static int asInt(const void *P) {
   return V;
 }
 
-// Stores beside the buffers of all workers.
+// Stores beside the buffers of all workers. Now and then one of them gets a
+// signal.
 static void *neighbour(void *Argument) {
   uint64_t Random = 77 + (uintptr_t)Argument;
   while (!atomic_load(&Done)) {
@@ -124,6 +133,9 @@ static void *neighbour(void *Argument) {
           if (To + Step <= (I + 1) * PlaceBytes)
             B[To + Step - 1] = Random >> 48;
         }
+    int Target = Random >> 40 & 63;
+    if (Argument == NULL && Target < Workers && atomic_load(&Working[Target]))
+      pthread_kill(WorkerThreads[Target], SIGUSR1);
     atomic_fetch_add(&Passes[(uintptr_t)Argument], 1);
     sched_yield();
   }
@@ -216,22 +228,23 @@ static void waitForPipe(struct Worker *W) {
   void *AtTime = place(W, 16), *AtSet = copyOf(W, Set, sizeof(Set));
   memcpy(AtTime, &Time, 16);
   int Most = W->Pipe[0] + 1 + draw(W) % 40;
+  long Result = 0;
   switch (draw(W) % 4) {
   case 0:
     memcpy(AtTime, &OldTime, 16);
-    CHECK(syscall(SYS_select, Most, Sets[0], NULL, Sets[2], AtTime) == Ready);
+    Result = syscall(SYS_select, Most, Sets[0], NULL, Sets[2], AtTime);
     break;
   case 1:
-    CHECK(syscall(SYS_pselect6, Most, Sets[0], NULL, Sets[2], AtTime, NULL) ==
-          Ready);
+    Result = syscall(SYS_pselect6, Most, Sets[0], NULL, Sets[2], AtTime, NULL);
     break;
   case 2:
-    CHECK(syscall(SYS_ppoll, AtSet, 2, AtTime, NULL, 8) == Ready);
+    Result = syscall(SYS_ppoll, AtSet, 2, AtTime, NULL, 8);
     break;
   case 3:
-    CHECK(syscall(SYS_poll, AtSet, 2, 1) == Ready);
+    Result = syscall(SYS_poll, AtSet, 2, 1);
     break;
   }
+  CHECK(Result == Ready || INTERRUPTED(Result));
   for (int I = 0; I < 3; ++I)
     look(W, Sets[I], 128);
   look(W, AtTime, 16), look(W, AtSet, sizeof(Set));
@@ -450,8 +463,10 @@ static void control(struct Worker *W) {
   case 8: {
     struct timespec Time = {0, 1 + draw(W) % 90000};
     memcpy(A, &Time, 16);
-    CHECK(syscall(SYS_nanosleep, A, B) == 0);
-    CHECK(clock_nanosleep(CLOCK_MONOTONIC, 0, (void *)A, (void *)B) == 0);
+    long Result = syscall(SYS_nanosleep, A, B);
+    CHECK(Result == 0 || INTERRUPTED(Result));
+    Result = clock_nanosleep(CLOCK_MONOTONIC, 0, (void *)A, (void *)(B + 20));
+    CHECK(Result == 0 || Result == EINTR);
     break;
   }
   }
@@ -467,7 +482,8 @@ static void queues(struct Worker *W) {
     break;
   case 1:
     CHECK(write(W->Event, &Value, 8) == 8);
-    CHECK(epoll_wait(W->Epoll, (void *)A, 1 + draw(W) % 20, 10) == 1);
+    while (epoll_wait(W->Epoll, (void *)A, 1 + draw(W) % 20, 10) != 1)
+      CHECK(errno == EINTR);
     CHECK(read(W->Event, A + 100, 8) == 8);
     break;
   case 2: {
@@ -483,7 +499,8 @@ static void queues(struct Worker *W) {
       char Text[40];
     } Message = {3, "text"};
     CHECK(msgsnd(W->Queue, &Message, 1 + draw(W) % 40, 0) == 0);
-    CHECK(msgrcv(W->Queue, A, 60, 0, 0) > 0);
+    while (msgrcv(W->Queue, A, 60, 0, 0) <= 0)
+      CHECK(errno == EINTR);
     CHECK(msgctl(W->Queue, IPC_STAT, (void *)(A + 100)) == 0);
     break;
   }
@@ -570,6 +587,8 @@ static void *work(void *Argument) {
   W->Queue = msgget(IPC_PRIVATE, 0600);
   W->Semaphores = semget(IPC_PRIVATE, 5, 0600);
   CHECK(W->Queue >= 0 && W->Semaphores >= 0);
+  WorkerThreads[W->Number] = pthread_self();
+  atomic_store(&Working[W->Number], 1);
   for (unsigned I = 0; I < W->Rounds; ++I) {
     W->Which = draw(W) % 2;
     Calls[draw(W) % (sizeof(Calls) / sizeof(*Calls))](W);
@@ -577,15 +596,20 @@ static void *work(void *Argument) {
       atomic_store(&Begin[W->Number][W->Which][P], 0);
     W->Used = 0;
   }
+  atomic_store(&Working[W->Number], 0);
   CHECK(msgctl(W->Queue, IPC_RMID, NULL) == 0);
   CHECK(semctl(W->Semaphores, 0, IPC_RMID) == 0);
+  // Until the neighbours know that no signal may be sent.
+  W->Used = 0;
+  place(W, 1);
   return NULL;
 }
 
 int main(int Count, char **Arguments) {
   pthread_t Threads[Workers + Neighbours];
   static struct Worker Each[Workers];
-  CHECK(Count == 3);
+  struct sigaction Action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+  CHECK(Count == 3 && sigaction(SIGUSR1, &Action, NULL) == 0);
   for (uintptr_t I = 0; I < Neighbours; ++I)
     CHECK(pthread_create(&Threads[Workers + I], NULL, neighbour, (void *)I) ==
           0);

@@ -41,6 +41,7 @@ struct TraceOptions {
   uint64_t CacheBytes = 256ull << 20;
   /// Where separate debug files are looked for (SymbolOptions).
   std::vector<std::string> DebugDirectories = {"/usr/lib/debug"};
+  bool AnyBuild = false; ///< takes symbols of other builds (SymbolOptions)
 };
 
 class Trace {

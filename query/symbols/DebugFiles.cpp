@@ -30,7 +30,8 @@ static std::string buildIdOf(const ElfFile &File) {
   return toHex(getBuildID(File.getBinary()), /*LowerCase=*/true);
 }
 
-static void openBinary(StringRef Path, StringRef BuildId, DebugFiles &Result) {
+static void openBinary(StringRef Path, StringRef BuildId, bool AnyBuild,
+                       DebugFiles &Result) {
   Expected<ElfFile> File = openElf(Path);
   if (!File) {
     Result.Problems.push_back("no symbols from " + Path.str() + ": " +
@@ -38,7 +39,8 @@ static void openBinary(StringRef Path, StringRef BuildId, DebugFiles &Result) {
     return;
   }
   std::string Found = buildIdOf(*File);
-  if (Found != BuildId) {
+  Result.IsRecorded = Found == BuildId;
+  if (!Result.IsRecorded && !AnyBuild) {
     auto Name = [](StringRef Id) { return Id.empty() ? "none" : Id.str(); };
     Result.Problems.push_back(Path.str() +
                               " is not the file that was recorded (build id " +
@@ -137,9 +139,13 @@ static bool hasDebugInfo(const ElfFile &File) {
 }
 
 DebugFiles findDebugFiles(StringRef Path, StringRef BuildId,
-                          ArrayRef<std::string> Directories) {
+                          ArrayRef<std::string> Directories, bool AnyBuild) {
   DebugFiles Result;
-  openBinary(Path, BuildId, Result);
+  openBinary(Path, BuildId, AnyBuild, Result);
+  std::string Found = BuildId.str();
+  if (Result.Binary.getBinary() && !Result.IsRecorded)
+    Found = buildIdOf(Result.Binary);
+  BuildId = Found;
   if (Result.Binary.getBinary() && hasDebugInfo(Result.Binary))
     return Result;
   if (BuildId.size() > 2)

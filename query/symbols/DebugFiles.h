@@ -12,16 +12,18 @@ namespace chronicle::symbols {
 
 struct DebugFiles {
   SymbolFile::ElfFile Binary, Debug; ///< either may be empty
+  bool IsRecorded = true;            ///< false: of another build
   std::vector<std::string> Problems; ///< sentences
 };
 
 /// Looks for the file at Path, and for its debug file by build id
 /// (<directory>/.build-id/xx/yyyy.debug) and by its .gnu_debuglink (beside it,
 /// in .debug beside it, and under the directories). BuildId is the recorded
-/// one, in hexadecimal; a file with another build id is never taken. If it is
-/// empty, the caller has to compare the contents.
+/// one, in hexadecimal; a file with another build id is taken only with
+/// AnyBuild. If it is empty, the caller has to compare the contents.
 DebugFiles findDebugFiles(llvm::StringRef Path, llvm::StringRef BuildId,
-                          llvm::ArrayRef<std::string> Directories);
+                          llvm::ArrayRef<std::string> Directories,
+                          bool AnyBuild);
 
 } // namespace chronicle::symbols
 

@@ -18,6 +18,7 @@ namespace chronicle::symbols {
 struct Symbols::File {
   std::once_flag Once;
   std::unique_ptr<SymbolFile> Opened; ///< null: must not be used
+  bool IsRecorded = true;             ///< false: of another build
 };
 
 Symbols::Symbols(const file::TraceReader &TheReader, SymbolOptions Options)
@@ -94,14 +95,17 @@ std::string Symbols::compareContents(const state::ModuleLoad &Load,
 const SymbolFile *Symbols::fileOf(const state::ModuleLoad &Load) const {
   File &F = *FileOfLoad[&Load - Loads.data()];
   std::call_once(F.Once, [&] {
-    DebugFiles Found = findDebugFiles(Load.Info.Path, Load.Info.BuildId,
-                                      Options.DebugDirectories);
+    DebugFiles Found =
+        findDebugFiles(Load.Info.Path, Load.Info.BuildId,
+                       Options.DebugDirectories, Options.AnyBuild);
+    F.IsRecorded = Found.IsRecorded;
     if (Found.Binary.getBinary() || Found.Debug.getBinary()) {
       F.Opened = std::make_unique<SymbolFile>(std::move(Found.Binary),
                                               std::move(Found.Debug));
       if (Load.Info.BuildId.empty()) {
         std::string Difference = compareContents(Load, *F.Opened);
-        if (!Difference.empty()) {
+        F.IsRecorded &= Difference.empty();
+        if (!F.IsRecorded && !Options.AnyBuild) {
           Found.Problems.push_back(Load.Info.Path +
                                    " is not used for symbols: it has no build "
                                    "id, and " +
@@ -119,8 +123,8 @@ const SymbolFile *Symbols::fileOf(const state::ModuleLoad &Load) const {
 }
 
 bool Symbols::isRecorded(const state::ModuleLoad &Load) const {
-  const SymbolFile *File = fileOf(Load);
-  return File && File->binary();
+  const SymbolFile *Used = fileOf(Load);
+  return Used && Used->binary() && FileOfLoad[&Load - Loads.data()]->IsRecorded;
 }
 
 std::optional<CodeSymbol> Symbols::find(uint64_t Pc, Timestamp T) const {

@@ -17,6 +17,9 @@ struct SymbolOptions {
   /// Where separate debug files are: <directory>/.build-id/xx/yyyy.debug, and
   /// those that .gnu_debuglink names.
   std::vector<std::string> DebugDirectories = {"/usr/lib/debug"};
+  /// Uses a file although it is not the one that was recorded: names and lines
+  /// may be wrong.
+  bool AnyBuild = false;
 };
 
 /// What is at a pc. Frames are innermost first: the last one is the function
@@ -46,12 +49,12 @@ struct LineAt {
 };
 
 /// Symbols of all modules of a run. A file is opened when it is first needed,
-/// and used only if it is the one that was recorded: its build id is compared
-/// or, if it has none, its contents. warnings() reports files that could not be
-/// used. May be called from several threads; two that ask for the same file
-/// wait for each other. Opening a file reads its symbol table; the first line
-/// asked for in a compile unit reads that unit; lines() reads all line tables
-/// of all modules.
+/// and used only if it is the one that was recorded (unless the options say
+/// otherwise): its build id is compared or, if it has none, its contents.
+/// warnings() reports files that could not be used. May be called from several
+/// threads; two that ask for the same file wait for each other. Opening a file
+/// reads its symbol table; the first line asked for in a compile unit reads
+/// that unit; lines() reads all line tables of all modules.
 class Symbols {
 public:
   explicit Symbols(const file::TraceReader &Reader, SymbolOptions Options = {});

@@ -129,7 +129,7 @@ static Error oneExecution(CommandCall &Call, target::LoadedTrace &Loaded,
   }
   Answer["stopped-at"] = Stop;
   Call.jump(Loaded, {Stop, X.Thread},
-            {.Kind = session::StopKind::Execution, .Time = X.Time},
+            {.Kind = session::StopKind::Execution, .Time = Stop},
             std::move(Answer));
   return Error::success();
 }

@@ -12,17 +12,34 @@ rangeOf(const std::pair<uint64_t, uint64_t> &Watchpoint) {
   return {Watchpoint.first, Watchpoint.first + Watchpoint.second - 1};
 }
 
+/// The thread that got the signal that killed the program, which may not be the
+/// one that ran last. 0: no signal did.
+static Expected<uint32_t> killedThread(const query::Trace &T) {
+  uint32_t Thread = 0;
+  const Timestamp End = T.instructions();
+  if (Error E =
+          T.events(uint64_t(1) << CH_EV_SIGNAL, {End, End},
+                   /*Backward=*/true, [&](const answers::TimedEvent &Event) {
+                     auto Signal = Event.as<events::SignalEvent>();
+                     if (Signal && Signal->flags & CH_SIG_FATAL)
+                       Thread = Signal->thread;
+                     return !Thread;
+                   }))
+    return E;
+  return Thread;
+}
+
 Error TimeTravel::jump(Timestamp Time, uint32_t Thread) {
   if (Time > T.instructions())
     return createStringError("the run ends at %llu; there is no time %llu",
                              (unsigned long long)T.instructions(),
                              (unsigned long long)Time);
-  if (!Thread) {
-    Expected<uint32_t> Running = T.threadAt(Time);
-    if (!Running)
-      return Running.takeError();
-    Thread = *Running;
-  }
+  if (!Thread && Time == T.instructions())
+    if (Error E = killedThread(T).moveInto(Thread))
+      return E;
+  if (!Thread)
+    if (Error E = T.threadAt(Time).moveInto(Thread))
+      return E;
   Now = {Time, Thread};
   return Error::success();
 }

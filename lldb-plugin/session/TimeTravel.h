@@ -31,7 +31,8 @@ public:
   explicit TimeTravel(const query::Trace &T) : T(T), Hits(T) {}
 
   const Position &position() const { return Now; }
-  /// Thread 0: the one that runs then.
+  /// Thread 0: the one that runs then or, at the end of the run, the one that
+  /// the signal that killed the program was for.
   llvm::Error jump(Timestamp Time, uint32_t Thread = 0);
 
   void addBreakpoint(uint64_t Address) { Breakpoints.insert(Address); }

@@ -3,10 +3,14 @@
 #include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/ThreadNames.h"
 #include "query/symbols/Symbols.h"
+#include "trace-format/GuestState.h"
 #include "trace-format/Stream.h"
+#include "trace-format/events/Events.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <csignal>
 
 using namespace llvm;
 
@@ -40,7 +44,8 @@ std::string ProcessQueries::answer(StringRef Name, StringRef Rest) {
   if (Name == "qSupported")
     return "PacketSize=20000;QStartNoAckMode+;qXfer:features:read+;"
            "qXfer:auxv:read+;qXfer:libraries-svr4:read+;"
-           "qXfer:exec-file:read+;vContSupported+;ReverseContinue+;"
+           "qXfer:exec-file:read+;qXfer:siginfo:read+;vContSupported+;"
+           "ReverseContinue+;"
            "ReverseStep+;QThreadSuffixSupported+;QListThreadsInStopReply+";
   if (Name == "qHostInfo")
     return formatv("triple:{0};ptrsize:8;endian:little;"
@@ -69,6 +74,8 @@ std::string ProcessQueries::answer(StringRef Name, StringRef Rest) {
     return toHex(("thread " + Twine(threadNumber(Rest))).str(), true);
   if (Name == "qMemoryRegionInfo")
     return answerRegion(Rest);
+  if (Name == "qGetTLSAddr")
+    return answerThreadLocal(Rest);
   if (Name == "qXfer")
     return answerTransfer(Rest);
   return "";
@@ -123,6 +130,41 @@ std::string ProcessQueries::answerRegion(StringRef Packet) {
   return formatv("start:{0:x-};size:{1:x-};", Free, uint64_t(0) - Free);
 }
 
+/// `thread,offset,module`: where the thread has its copy of a thread-local
+/// variable. The module is the address of its entry in the linker's list.
+std::string ProcessQueries::answerThreadLocal(StringRef Packet) {
+  SmallVector<StringRef, 3> Parts;
+  Packet.split(Parts, ',');
+  uint64_t Offset, Entry;
+  if (Parts.size() != 3 || Parts[1].getAsInteger(16, Offset) ||
+      Parts[2].getAsInteger(16, Entry))
+    return Debugger.failure(
+        "qGetTLSAddr: expected a thread, an offset and a module");
+  const uint32_t Thread = threadNumber(Parts[0]);
+  if (!Thread)
+    return Debugger.failure("no such thread exists at this moment");
+  Expected<ArrayRef<LinkedModule>> Modules = modules();
+  if (!Modules)
+    return Debugger.failure(Modules.takeError());
+  const Timestamp Now = Travel.position().Time;
+  for (const LinkedModule &M : *Modules) {
+    if (M.Entry != Entry)
+      continue;
+    symbols::SymbolAt Variable;
+    Variable.Module = T.symbols().moduleAt(M.Dynamic, Now);
+    if (!Variable.Module)
+      break;
+    Variable.Name = formatv("thread-local byte {0} of {1}", Offset,
+                            Variable.Module->Info.Path);
+    Variable.Address = Offset;
+    Variable.ThreadLocal = true;
+    Expected<uint64_t> Address = T.threadLocalAddress(Variable, Thread, Now);
+    return Address ? formatv("{0:x-}", *Address).str()
+                   : Debugger.failure(Address.takeError());
+  }
+  return Debugger.failure("no such module is loaded at this moment");
+}
+
 /// Text for an XML attribute.
 static std::string quoted(StringRef Text) {
   std::string Result;
@@ -152,6 +194,7 @@ Expected<std::string> ProcessQueries::librariesDocument() {
   Expected<ArrayRef<LinkedModule>> Modules = modules();
   if (!Modules)
     return Modules.takeError();
+  Reported = *Modules;
   std::string Result = "<library-list-svr4 version=\"1.0\"";
   if (!Modules->empty() && Modules->front().Entry)
     Result += formatv(" main-lm=\"{0:x}\"", Modules->front().Entry);
@@ -172,6 +215,47 @@ Expected<std::string> ProcessQueries::librariesDocument() {
   return Result + "</library-list-svr4>";
 }
 
+/// The siginfo_t of the signal that is delivered at this moment.
+Expected<std::string> ProcessQueries::signalDocument() const {
+  const Position &Now = Travel.position();
+  std::optional<ch_ev_signal> Last;
+  if (Error E =
+          T.events(uint64_t(1) << CH_EV_SIGNAL, {Now.Time, Now.Time},
+                   /*Backward=*/true, [&](const answers::TimedEvent &Event) {
+                     auto Signal = Event.as<events::SignalEvent>();
+                     if (Signal && Signal->thread == Now.Thread)
+                       Last = *Signal;
+                     return !Last;
+                   }))
+    return E;
+  if (!Last)
+    return createStringError("no signal is delivered at this moment");
+  siginfo_t Info = {};
+  if (Last->flags & CH_SIG_FATAL) {
+    // Nothing received it, so there is only what the recorder logged.
+    if (!(Last->flags & CH_SIG_SYNCHRONOUS))
+      return createStringError("the recorder logs only number, code and sender "
+                               "of a signal that another process sent");
+    Info.si_signo = int(Last->number);
+    Info.si_code = int(Last->code);
+    Info.si_addr = reinterpret_cast<void *>(Last->address);
+    return std::string(reinterpret_cast<const char *>(&Info), sizeof(Info));
+  }
+  // The second argument of the handler, which begins here.
+  Expected<answers::Registers> R = T.registers(Now.Thread, Now.Time);
+  if (!R)
+    return R.takeError();
+  Expected<answers::MemoryContents> M =
+      T.memory(R->word(CH_OFFSET_RSI), sizeof(Info), Now.Time);
+  if (!M)
+    return M.takeError();
+  if (M->Mapped.empty() ||
+      M->Mapped.front() != std::pair<uint64_t, uint64_t>(0, sizeof(Info)) ||
+      support::endian::read32le(M->Bytes.data()) != Last->number)
+    return createStringError("the handler of this signal gets no siginfo");
+  return toStringRef(ArrayRef<uint8_t>(M->Bytes)).str();
+}
+
 Expected<std::string> ProcessQueries::document(StringRef Object,
                                                StringRef Annex) {
   if (Object == "features" && Annex == "target.xml")
@@ -184,6 +268,8 @@ Expected<std::string> ProcessQueries::document(StringRef Object,
   }
   if (Object == "libraries-svr4")
     return librariesDocument();
+  if (Object == "siginfo")
+    return signalDocument();
   if (Object == "exec-file")
     return T.reader().run().getString("program").value_or("").str();
   return createStringError("unknown object '%s'", Object.str().c_str());

@@ -37,24 +37,27 @@ public:
   void setDirection(bool Backward) { CameBackward = Backward; }
   /// The modules that the debugger should know now.
   llvm::Expected<llvm::ArrayRef<LinkedModule>> modules();
-  /// Whether these are other ones than at the call before.
+  /// Whether these are other ones than the debugger knows, from
+  /// the call before or from the list that it read since.
   llvm::Expected<bool> modulesChanged();
 
 private:
   std::string answerLinker();
   std::string answerThreads();
   std::string answerRegion(llvm::StringRef Packet);
+  std::string answerThreadLocal(llvm::StringRef Packet);
   std::string answerTransfer(llvm::StringRef Packet);
   llvm::Expected<std::string> document(llvm::StringRef Object,
                                        llvm::StringRef Annex);
   llvm::Expected<std::string> librariesDocument();
+  llvm::Expected<std::string> signalDocument() const;
 
   const query::Trace &T;
   const TimeTravel &Travel;
   const DebuggerTraits &Debugger;
   ProcessImage Image;
   bool CameBackward = false;
-  std::vector<LinkedModule> Reported; ///< by modulesChanged()
+  std::vector<LinkedModule> Reported; ///< what the debugger knows
 };
 
 } // namespace chronicle::session

@@ -264,6 +264,9 @@ void Table::describe() {
     // For a pointer LLDB would print what it points to, twice.
     if (StringRef(Entries[I].Type).ends_with("_ptr"))
       Out << " encoding=\"uint\" format=\"hex\"";
+    // LLDB finds thread-local variables from it.
+    if (Layout[I].Name == "fs_base")
+      Out << " generic=\"tp\"";
     if (Entries[I].Group)
       Out << " group=\"" << Entries[I].Group << '"';
     Out << "/>\n";

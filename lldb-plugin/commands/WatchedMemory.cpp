@@ -69,47 +69,126 @@ static Error notInMemory(StringRef Name, lldb::SBValue Value) {
               Name));
 }
 
-static Expected<lldb::SBValue> evaluate(CommandCall &Call, StringRef Name) {
-  std::string Text = Name.str();
+static bool isReadable(lldb::SBValue Value) {
+  return Value.IsValid() && Value.GetError().Success();
+}
+
+static lldb::SBValue evaluateAsCode(CommandCall &Call, const Twine &Text) {
   lldb::SBFrame Frame = Call.selectedFrame();
-  lldb::SBValue Value = Frame.GetValueForVariablePath(Text.c_str());
-  if (Value.IsValid() && Value.GetError().Success())
-    return Value;
-  std::string First = errorText(Value.GetError());
+  std::string Code = Text.str();
+  return Frame.IsValid()
+             ? Frame.EvaluateExpression(Code.c_str())
+             : Call.debugger().GetSelectedTarget().EvaluateExpression(
+                   Code.c_str());
+}
+
+static Error cannotEvaluate(StringRef Text, lldb::SBValue Value) {
+  return createStringError(formatv("cannot evaluate '{0}' here: {1}", Text,
+                                   errorText(Value.GetError())));
+}
+
+/// The value, wherever it comes from.
+static Expected<lldb::SBValue> evaluate(CommandCall &Call, StringRef Text) {
+  lldb::SBValue Value =
+      Call.selectedFrame().GetValueForVariablePath(Text.str().c_str());
+  if (!isReadable(Value))
+    Value = evaluateAsCode(Call, Text);
+  if (!isReadable(Value))
+    return cannotEvaluate(Text, Value);
+  return Value;
+}
+
+/// A reference means what it refers to.
+static lldb::SBValue object(lldb::SBValue Value) {
+  return Value.GetType().IsReferenceType() ? Value.Dereference() : Value;
+}
+
+/// Whether the value is in the program's memory. That may not be mapped now.
+static bool isInMemory(lldb::SBValue Value) {
+  const uint64_t Address = Value.GetLoadAddress();
+  if (!Value.IsValid() || Address == LLDB_INVALID_ADDRESS ||
+      !Value.GetByteSize())
+    return false;
+  // For a variable in a register LLDB returns the value as its address.
+  StringRef Place = Value.GetLocation() ? Value.GetLocation() : "";
+  return Value.GetValueType() == lldb::eValueTypeConstResult ||
+         Place.starts_with("0x");
+}
+
+/// Finds the memory that the expression Result.Name names. First reads it as
+/// `frame variable` does, which can name more than the language can, then as
+/// `expression` does.
+static Error findObject(CommandCall &Call, Watched &Result) {
+  const std::string &Name = Result.Name;
+  auto Take = [&](lldb::SBValue Value) {
+    const uint64_t Address = Value.GetLoadAddress();
+    Result.Range = {Address, Address + (Value.GetByteSize() - 1)};
+    // If the memory shown as this type gives another text, the type is not the
+    // whole truth.
+    lldb::SBTarget Target = Value.GetTarget();
+    lldb::SBValue Again = Target.CreateValueFromAddress(
+        "value", lldb::SBAddress(Address, Target), Value.GetType());
+    if (valueText(Again) == valueText(Value))
+      Result.Type = Value.GetType();
+    return Error::success();
+  };
+  lldb::SBFrame Frame = Call.selectedFrame();
+  lldb::SBValue Path = object(Frame.GetValueForVariablePath(Name.c_str()));
+  if (isReadable(Path))
+    return isInMemory(Path) ? Take(Path) : notInMemory(Name, Path);
   // For a variable that exists but has no location, compiling its name does not
   // help.
-  lldb::SBValue Variable = Frame.FindVariable(Text.c_str());
-  if (!Variable.IsValid()) {
-    Value = Frame.IsValid()
-                ? Frame.EvaluateExpression(Text.c_str())
-                : Call.debugger().GetSelectedTarget().EvaluateExpression(
-                      Text.c_str());
-    if (Value.IsValid() && Value.GetError().Success())
-      return Value;
-    return createStringError(formatv("cannot evaluate '{0}' here: {1}", Name,
-                                     errorText(Value.GetError())));
+  if (Frame.FindVariable(Name.c_str()).IsValid()) {
+    std::string Why = errorText(Path.GetError());
+    return createStringError(formatv(
+        "'{0}' has no location at this moment ({1}): the compiler optimised "
+        "it away here; go to another moment or frame",
+        Name, Why.empty() ? "not available" : Why));
   }
-  return createStringError(formatv(
-      "'{0}' has no location at this moment ({1}): the compiler optimised "
-      "it away here; go to another moment or frame",
-      Name, First.empty() ? "not available" : First));
+  lldb::SBValue Value = object(evaluateAsCode(Call, Name));
+  if (isReadable(Value) && isInMemory(Value))
+    return Take(Value);
+  // Its address may be known although its value is not: no memory may be mapped
+  // there now.
+  lldb::SBValue Address = evaluateAsCode(Call, "&(" + Name + ")");
+  lldb::SBType Type = Address.GetType().GetPointeeType();
+  if (isReadable(Address) && Type.IsValid() && Type.GetByteSize()) {
+    const uint64_t First = Address.GetValueAsUnsigned();
+    Result.Range = {First, First + (Type.GetByteSize() - 1)};
+    Result.Type = Type;
+    return Error::success();
+  }
+  return isReadable(Value) ? notInMemory(Name, Value)
+                           : cannotEvaluate(Name, Value);
+}
+
+/// Splits "object.member" and "object->member". False: it is something else.
+static bool splitMember(StringRef Name, StringRef &Object, StringRef &Member) {
+  Name = Name.trim();
+  // The result of an operator is never a bit-field that can be written.
+  if (Name.starts_with("*") || Name.starts_with("&"))
+    return false;
+  Object = Name.rtrim("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                      "0123456789_$");
+  Member = Name.drop_front(Object.size());
+  Object = Object.rtrim();
+  return !Member.empty() && !isDigit(Member[0]) &&
+         (Object.consume_back(".") || Object.consume_back("->"));
 }
 
 /// If Name is a member that is a bit-field, finds its type, its bits and the
 /// bytes they are in, which have an address. LLDB knows about bit-fields only
 /// in the type of the structure.
-static Expected<bool> findBitField(CommandCall &Call, StringRef Name,
-                                   Watched &Result) {
-  size_t At = Name.find_last_of(".>");
-  if (At == StringRef::npos ||
-      (Name[At] == '>' && !Name.take_front(At).ends_with("-")))
+static bool findBitField(CommandCall &Call, Watched &Result) {
+  StringRef Object, Member;
+  if (!splitMember(Result.Name, Object, Member))
     return false;
-  StringRef Member = Name.substr(At + 1).trim();
-  Expected<lldb::SBValue> Whole =
-      evaluate(Call, Name.take_front(At).rtrim("-").trim());
-  if (!Whole)
-    return Whole.takeError();
-  if (Whole->GetType().IsPointerType())
+  Expected<lldb::SBValue> Whole = evaluate(Call, Object);
+  if (!Whole) {
+    consumeError(Whole.takeError()); // so it is no member of an object
+    return false;
+  }
+  if (Whole->GetType().IsPointerType() || Whole->GetType().IsReferenceType())
     Whole = Whole->Dereference();
   lldb::SBType Type = Whole->GetType().GetCanonicalType();
   for (uint32_t I = 0, N = Type.GetNumberOfFields(); I < N; ++I) {
@@ -146,60 +225,67 @@ static std::string bitFieldText(lldb::SBTarget Target, ArrayRef<uint8_t> Bytes,
   return valueText(valueOf(Target, Value, Type));
 }
 
+/// The value of an option that takes a number or an expression.
+static Expected<uint64_t> numberOf(CommandCall &Call, StringRef Option,
+                                   uint64_t Default) {
+  uint64_t Number = Default;
+  StringRef Text = Call.value(Option);
+  if (!Call.has(Option) || !Text.getAsInteger(0, Number))
+    return Number;
+  Expected<lldb::SBValue> Value = evaluate(Call, Text);
+  if (!Value)
+    return Value.takeError();
+  lldb::SBError Failed;
+  lldb::SBValue Given = object(*Value);
+  Number = Given.GetType().IsArrayType() ? Given.GetLoadAddress()
+                                         : Given.GetValueAsUnsigned(Failed);
+  if (Failed.Fail() || Number == LLDB_INVALID_ADDRESS)
+    return createStringError(
+        formatv("invalid value '{1}' of --{0}: expected a number or a pointer",
+                Option, Text));
+  return Number;
+}
+
+/// The memory that --address and --size name.
+static Error watchAddress(CommandCall &Call, Watched &Result) {
+  if (!Call.words().empty())
+    return createStringError("give an expression or --address, not both");
+  Expected<uint64_t> Address = numberOf(Call, "address", 0);
+  if (!Address)
+    return Address.takeError();
+  Expected<uint64_t> Size = numberOf(Call, "size", 8);
+  if (!Size)
+    return Size.takeError();
+  if (!*Size || *Address + (*Size - 1) < *Address)
+    return createStringError("the range goes beyond the address space");
+  Result.Name = jsonapi::hexNumber(*Address);
+  Result.Range = {*Address, *Address + (*Size - 1)};
+  return Error::success();
+}
+
+/// The memory that the words name.
+static Error watchExpression(CommandCall &Call, Watched &Result) {
+  if (Call.has("size"))
+    return createStringError("--size needs --address; an expression has "
+                             "the size of its type");
+  Result.Name = Call.text();
+  if (Result.Name.empty())
+    return createStringError("missing argument: give a variable or an "
+                             "expression, or -a address -s size");
+  if (findBitField(Call, Result))
+    return Error::success();
+  return findObject(Call, Result);
+}
+
 Expected<Watched> watchedMemory(CommandCall &Call,
                                 target::LoadedTrace &Loaded) {
   Watched Result;
-  Expected<uint64_t> Address = Call.number("address", 0);
-  if (!Address)
-    return Address.takeError();
-  Expected<uint64_t> Size = Call.number("size", 8);
-  if (!Size)
-    return Size.takeError();
-  if (Call.has("address")) {
-    if (!Call.words().empty())
-      return createStringError("give an expression or --address, not both");
-    Result.Name = jsonapi::hexNumber(*Address);
-  } else {
-    if (Call.has("size"))
-      return createStringError("--size needs --address; an expression has "
-                               "the size of its type");
-    Result.Name = Call.text();
-    if (Result.Name.empty())
-      return createStringError("missing argument: give a variable or an "
-                               "expression, or -a address -s size");
-    Expected<lldb::SBValue> Value = evaluate(Call, Result.Name);
-    if (!Value)
-      return Value.takeError();
-    Expected<bool> InBits = findBitField(Call, Result.Name, Result);
-    if (!InBits)
-      return InBits.takeError();
-    *Address = *InBits ? Result.Range.First : Value->GetLoadAddress();
-    *Size = *InBits ? Result.Range.Last - Result.Range.First + 1
-                    : Value->GetByteSize();
-    // For a variable in a register LLDB returns the value as its address.
-    StringRef Place = Value->GetLocation() ? Value->GetLocation() : "";
-    bool InRegister = Value->GetValueType() != lldb::eValueTypeConstResult &&
-                      !Place.starts_with("0x");
-    if (!*InBits) {
-      if (*Address == LLDB_INVALID_ADDRESS || !*Size || InRegister)
-        return notInMemory(Result.Name, *Value);
-      Result.Type = Value->GetType();
-      // If the memory shown as this type gives another text, the type is not
-      // the whole truth.
-      lldb::SBTarget Target = Loaded.process().GetTarget();
-      lldb::SBAddress There(*Address, Target);
-      lldb::SBValue Again =
-          Target.CreateValueFromAddress("value", There, Result.Type);
-      if (valueText(Again) != valueText(*Value))
-        Result.Type = lldb::SBType();
-    }
-  }
-  if (!*Size || *Address + (*Size - 1) < *Address)
-    return createStringError("the range goes beyond the address space");
-  Result.Range = {*Address, *Address + (*Size - 1)};
+  if (Error E = Call.has("address") ? watchAddress(Call, Result)
+                                    : watchExpression(Call, Result))
+    return E;
   Expected<std::optional<answers::Activation>> Owner =
       ownerOf(Loaded.trace(), Call.selectedThread(Loaded),
-              Loaded.position().Time, *Address);
+              Loaded.position().Time, Result.Range.First);
   if (!Owner)
     return Owner.takeError();
   Result.Owner = *Owner;

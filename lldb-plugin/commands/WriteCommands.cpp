@@ -238,9 +238,11 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
 ArrayRef<CommandSpec> writeCommands() {
   static const OptionSpec Address = {
       "address", 'a', "address",
-      "Memory at this address, instead of an expression."};
-  static const OptionSpec Size = {"size", 's', "bytes",
-                                  "Size of that memory (default 8)."};
+      "Memory at this address, instead of an expression. A number or an "
+      "expression whose value is the address."};
+  static const OptionSpec Size = {
+      "size", 's', "bytes",
+      "Size of that memory (default 8). A number or an expression."};
   static const OptionSpec OneOptions[] = {Address, Size, NoJumpOption,
                                           JsonOption};
   static const OptionSpec AllOptions[] = {
@@ -260,13 +262,17 @@ ArrayRef<CommandSpec> writeCommands() {
                "address, before now, and show what wrote it.",
        .Arguments = "[--no-jump] <expression> | -a <address> -s <size>",
        .Details =
+           "Takes every expression that 'frame variable' and 'expression' "
+           "take, if it names memory; a reference means what it refers to.\n"
            "Stops just before the write, so that asking again finds the one "
            "before it. Shows the value before and after as LLDB shows it. The "
            "writer is an instruction, a system call, the delivery of a "
            "signal, a change of the memory map, or another process.\n",
        .Examples = "  chronicle last-write Account->Balance\n"
                    "  chronicle last-write --no-jump Table[3]\n"
-                   "  chronicle last-write -a 0x7ffe0010 -s 4\n",
+                   "  chronicle last-write *(long *)(Entry->Value - 8)\n"
+                   "  chronicle last-write -a 0x7ffe0010 -s 4\n"
+                   "  chronicle last-write -a Entry -s sizeof(*Entry)\n",
        .Options = OneOptions,
        .Words = Completes::Expression,
        .Repeat = nullptr},

@@ -20,7 +20,7 @@ lldb::PluginInitialize(lldb::SBDebugger Debugger) {
     return false;
   }
   SBCommandInterpreter Interpreter = Debugger.GetCommandInterpreter();
-  if (Interpreter.UserCommandExists("chronicle"))
+  if (chronicle::internals::hasCommands(Interpreter))
     return true;
   if (!chronicle::commands::addCommands(Interpreter))
     return false;

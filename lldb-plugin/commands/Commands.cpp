@@ -7,6 +7,34 @@ using namespace llvm;
 
 namespace chronicle::commands {
 
+/// The trace of the debugger whose number is Baton.
+static std::shared_ptr<target::LoadedTrace> loadedIn(void *Baton) {
+  return target::LoadedTrace::of(
+      lldb::SBDebugger::FindDebuggerWithID(reinterpret_cast<size_t>(Baton)));
+}
+
+/// `process interrupt`, which LLDB refuses during a stop that it does not show.
+static bool interrupt(void *Baton, const char **) {
+  std::shared_ptr<target::LoadedTrace> Loaded = loadedIn(Baton);
+  return Loaded && Loaded->interrupt();
+}
+
+/// `process launch` and its aliases, such as `run`. LLDB would leave the trace
+/// and start the program again.
+static bool launch(void *Baton, const char **) {
+  std::shared_ptr<target::LoadedTrace> Loaded = loadedIn(Baton);
+  if (!Loaded)
+    return false;
+  lldb::SBDebugger Debugger = Loaded->process().GetTarget().GetDebugger();
+  lldb::SBCommandReturnObject Result;
+  Result.PutCString("This is a recorded run: going to its start. After "
+                    "'process detach', 'run' starts the program itself.\n");
+  Loaded->jump(Debugger, {0, 0}, {session::StopKind::Begin}, Result);
+  Result.PutOutput(Debugger.GetOutputFile());
+  Result.PutError(Debugger.GetErrorFile());
+  return true;
+}
+
 bool addCommands(lldb::SBCommandInterpreter Interpreter) {
   lldb::SBCommand Group = Interpreter.AddMultiwordCommand(
       "chronicle", "Commands for going through a recorded run in time.");
@@ -19,17 +47,12 @@ bool addCommands(lldb::SBCommandInterpreter Interpreter) {
     for (const CommandSpec &Spec : Table)
       if (!addCommand(Interpreter, Group, Spec))
         return false;
-  // LLDB refuses it during a stop that it does not show.
-  auto Interrupt = [](void *Debugger, const char **) {
-    std::shared_ptr<target::LoadedTrace> Loaded =
-        target::LoadedTrace::of(lldb::SBDebugger::FindDebuggerWithID(
-            reinterpret_cast<size_t>(Debugger)));
-    return Loaded && Loaded->interrupt();
-  };
-  Interpreter.SetCommandOverrideCallback(
-      "process interrupt", Interrupt,
-      reinterpret_cast<void *>(size_t(Interpreter.GetDebugger().GetID())));
-  return true;
+  void *Baton =
+      reinterpret_cast<void *>(size_t(Interpreter.GetDebugger().GetID()));
+  return Interpreter.SetCommandOverrideCallback("process interrupt", interrupt,
+                                                Baton) &&
+         Interpreter.SetCommandOverrideCallback("process launch", launch,
+                                                Baton);
 }
 
 } // namespace chronicle::commands

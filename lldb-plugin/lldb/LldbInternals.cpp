@@ -24,6 +24,12 @@ std::string unsupportedVersion() {
       .str();
 }
 
+bool hasCommands(SBCommandInterpreter Interpreter) {
+  return privateInterpreter(Interpreter)
+      .GetUserMultiwordCommands()
+      .count("chronicle");
+}
+
 bool addProcessTraceLoad(SBCommandInterpreter Interpreter) {
   lldb_private::CommandInterpreter &Private = privateInterpreter(Interpreter);
   auto &Ours = Private.GetUserMultiwordCommands();
@@ -47,7 +53,7 @@ void resetDirection(SBProcess Process) {
     baseDirection(*Private) = eRunForward;
 }
 
-std::function<void()> threadNumbering(SBTarget Target,
+std::function<void()> stopPreparation(SBTarget Target,
                                       const std::vector<uint64_t> &OsThreads) {
   std::map<uint64_t, uint32_t> Wanted;
   for (uint64_t Each : OsThreads)
@@ -57,6 +63,7 @@ std::function<void()> threadNumbering(SBTarget Target,
     ProcessSP Process = Private ? processOf(*Private) : nullptr;
     if (!Process)
       return;
+    forbidOwnCode(*Process);
     // LLDB nearly always still has all of them.
     std::map<uint64_t, uint32_t> &Known = threadNumbers(*Process);
     if (Known.size() < Wanted.size())

@@ -19,6 +19,9 @@ namespace chronicle::internals {
 /// else a sentence about the difference. Then no other function of this room
 /// may be called: the private classes may have another layout.
 std::string unsupportedVersion();
+/// Whether the group of commands `chronicle` exists, because the plugin was
+/// loaded before: by ~/.lldbinit, for example.
+bool hasCommands(lldb::SBCommandInterpreter Interpreter);
 /// Makes `process trace load` another name for `chronicle load`, which must
 /// exist. \return false if this LLDB has no `process trace`.
 bool addProcessTraceLoad(lldb::SBCommandInterpreter Interpreter);
@@ -28,11 +31,13 @@ bool commandInterrupted(lldb::SBCommandInterpreter Interpreter);
 /// Makes later runs go forward again. After a reverse continue, LLDB would run
 /// backward whatever the next command is.
 void resetDirection(lldb::SBProcess Process);
-/// Returns a function that numbers the target's threads by their places in
-/// OsThreads, from 1 on. Call it before each stop is reported to LLDB. It may
-/// be called on any thread while LLDB waits for that stop; nothing else touches
-/// the numbers then.
-std::function<void()> threadNumbering(lldb::SBTarget Target,
+/// Returns a function that prepares the target's process for a stop. It numbers
+/// the threads by their places in OsThreads, from 1 on, and makes LLDB
+/// interpret expressions instead of trying to run them, which would lose the
+/// selected frame. Call it before each stop is reported to LLDB. It may be
+/// called on any thread while LLDB waits for that stop; nothing else touches
+/// the same members then.
+std::function<void()> stopPreparation(lldb::SBTarget Target,
                                       const std::vector<uint64_t> &OsThreads);
 /// Makes LLDB leave out the innermost Hidden inlined functions, all of which
 /// must begin at the thread's next instruction: LLDB then shows the call of the

@@ -47,6 +47,14 @@ template <auto State> struct CommandState {
 };
 template struct CommandState<&CommandInterpreter::m_command_state>;
 
+static void setCannotJit(Process &Of);
+template <auto Can> struct OwnCode {
+  friend void setCannotJit(Process &Of) {
+    Of.*Can = std::remove_reference_t<decltype(Of.*Can)>::eCanJITNo;
+  }
+};
+template struct OwnCode<&Process::m_can_jit>;
+
 namespace chronicle::internals {
 
 CommandInterpreter &privateInterpreter(SBCommandInterpreter Interpreter) {
@@ -73,6 +81,7 @@ Numbers &threadNumbers(Process &Process) {
 uint32_t &lastThreadNumber(Process &Process) {
   return Process.*memberOf(LastThreadNumber());
 }
+void forbidOwnCode(Process &Process) { setCannotJit(Process); }
 UnwindUP &unwinderOf(Thread &Thread) {
   return Thread.*memberOf(ThreadUnwinder());
 }

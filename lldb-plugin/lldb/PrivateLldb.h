@@ -58,7 +58,8 @@ bool isInterrupted(lldb_private::CommandInterpreter &Interpreter);
 // lldb_private::CommandInterpreter::GetUserMultiwordCommands(), GetCommands()
 // and CommandObject::LoadSubCommand().
 // For: `process trace load`. Missing: an SBCommand for a built-in command, to
-// add a subcommand to.
+// add a subcommand to. The first also for loading the plugin twice. Missing:
+// SBCommandInterpreter::UserCommandExists() for groups of commands.
 
 // lldb_private::CommandObject, as a base class, and CompletionRequest.
 // For: completing arguments (CompletingCommand). Missing: a completion function
@@ -76,6 +77,13 @@ lldb::RunDirection &baseDirection(lldb_private::Process &Process);
 /// a key in the stop reply that numbers a thread.
 std::map<uint64_t, uint32_t> &threadNumbers(lldb_private::Process &Process);
 uint32_t &lastThreadNumber(lldb_private::Process &Process);
+
+/// For: expressions that leave the selected frame selected. LLDB finds out
+/// whether it can run code of its own in a process by making the process call
+/// mmap(), after which the innermost frame is selected. This sets what it would
+/// find out, that it cannot. Missing: a reply to the packet that allocates
+/// memory that means so; LLDB takes every error for a process that can.
+void forbidOwnCode(lldb_private::Process &Process);
 
 //===-- Frames ------------------------------------------------------------===//
 

@@ -2,6 +2,7 @@
 #include "lldb-plugin/session/GdbSession.h"
 #include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/StopReply.h"
+#include "lldb-plugin/session/ThreadNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -55,22 +56,38 @@ void GdbSession::runEnded() {
   Running = WantsEnd = false;
 }
 
-bool GdbSession::isRunning() const {
+bool GdbSession::interrupt() {
   std::lock_guard<std::mutex> Guard(Lock);
-  return Running;
-}
-
-void GdbSession::interrupt() {
-  std::lock_guard<std::mutex> Guard(Lock);
+  if (!Running)
+    return false;
   WantsEnd = true;
   if (Searching)
     Searching->Cancelled = true;
+  return true;
+}
+
+void GdbSession::interruptNext() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  WantsEnd = true;
+}
+
+bool GdbSession::forgetInterrupt() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (Running)
+    return false;
+  WantsEnd = false;
+  return true;
+}
+
+bool GdbSession::isInterrupted() const {
+  std::lock_guard<std::mutex> Guard(Lock);
+  return WantsEnd;
 }
 
 bool GdbSession::interruptedMeanwhile() {
   std::lock_guard<std::mutex> Guard(Lock);
-  bool WasRunning = std::exchange(Running, true);
-  return std::exchange(WantsEnd, false) && WasRunning;
+  Running = true;
+  return std::exchange(WantsEnd, false);
 }
 
 Position GdbSession::position() const {
@@ -178,8 +195,8 @@ std::string GdbSession::answerState(StringRef Packet) {
     return Debugger.failure(
         "a recorded run cannot be changed: memory keeps its contents");
   case '_':
-    // An error reply to `_M` would mean to LLDB that the process can allocate
-    // memory but has none left; LLDB would then evaluate no expression at all.
+    // An error reply to `_M`, too, would mean to LLDB that it can run code of
+    // its own in the process.
     return "";
   default:
     return "";
@@ -283,6 +300,24 @@ static ResumeAction parseResume(StringRef Packet) {
 }
 
 std::string GdbSession::answerResume(StringRef Packet) {
+  if (std::exchange(OwesStop, false))
+    return reportStop();
+  std::string Reply = resume(Packet);
+  if (Debugger.IsLldb)
+    return Reply;
+  // gdb reads the list of modules again at a stop that says that it changed.
+  // gdb does not show that stop, but resumes from it by itself.
+  Expected<bool> Changed = Queries.modulesChanged();
+  if (!Changed)
+    return Debugger.failure(Changed.takeError());
+  OwesStop = *Changed;
+  return OwesStop ? formatv("T05thread:{0:x-};library:1;",
+                            osThread(T, Travel.position().Thread))
+                        .str()
+                  : Reply;
+}
+
+std::string GdbSession::resume(StringRef Packet) {
   bool Interrupted = interruptedMeanwhile();
   std::optional<Jump> Jumping;
   {

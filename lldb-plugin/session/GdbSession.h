@@ -20,9 +20,10 @@ namespace chronicle::session {
 /// Serves one debugger over one connected socket: reads its state, moves it,
 /// and leaves to ProcessQueries what only describes the process. Everything
 /// that would change the run is refused. Only one thread may be in serve().
-/// Other threads may call jumpNext(), goBackNext(), runEnded(), isRunning(),
-/// interrupt(), position() and finished() meanwhile. A packet costs what the
-/// question behind it costs (query/Trace.h), a resume a few searches by index.
+/// Other threads may call jumpNext(), goBackNext(), runEnded(), interrupt(),
+/// interruptNext(), forgetInterrupt(), position() and finished() meanwhile. A
+/// packet costs what the question behind it costs (query/Trace.h), a resume a
+/// few searches by index.
 class GdbSession {
 public:
   /// Neither is owned.
@@ -46,11 +47,17 @@ public:
   /// The debugger shows the stop that was reported last. Until then it may
   /// resume by itself.
   void runEnded();
-  /// Whether a run has begun that has not ended so.
-  bool isRunning() const;
   /// Ends the run, also while the debugger is at a stop in it that it does not
-  /// show.
-  void interrupt();
+  /// show. False: no run has begun that has not ended by runEnded().
+  bool interrupt();
+  /// Makes the next resume stop at once. For a debugger that has begun a run
+  /// whose first packet this session has not read yet.
+  void interruptNext();
+  /// Takes interruptNext() back. False: a run has begun, so that runEnded()
+  /// will.
+  bool forgetInterrupt();
+  /// Whether an interrupt has not ended a run yet.
+  bool isInterrupted() const;
   /// Lets LLDB have files of other builds than the recorded ones. Only before
   /// serve().
   void takeAnyBuild() { Debugger.TakesAnyBuild = true; }
@@ -78,6 +85,7 @@ private:
   std::string answerMonitor(llvm::StringRef Hex);
   std::string answerBreakpoint(llvm::StringRef Packet);
   std::string answerResume(llvm::StringRef Packet);
+  std::string resume(llvm::StringRef Packet);
   /// Called at a resume: whether it belongs to a run that was interrupted.
   bool interruptedMeanwhile();
   /// Runs a search that the debugger and interrupt() can cancel.
@@ -97,13 +105,14 @@ private:
   /// Replaces the debugger's own words for the last stop; empty: does not.
   std::string Description;
   uint32_t QueryThread = 0, ResumeThread = 0; ///< of the H packets; 0: any
+  bool OwesStop = false; ///< the reply before named new modules instead
   bool StopsAcknowledging = false;
   std::atomic<bool> Finished = false;
   std::function<void()> BeforeStop;
 
   mutable std::mutex Lock; ///< guards the members below
   bool Running = false;    ///< from a resume to runEnded()
-  bool WantsEnd = false;   ///< interrupt() was called in this run
+  bool WantsEnd = false;   ///< this run, or the next one, is to end
   answers::Cancellation *Searching = nullptr;
   std::optional<Jump> Next;
   Position Shown;

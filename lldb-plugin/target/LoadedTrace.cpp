@@ -6,6 +6,7 @@
 #include "lldb-plugin/session/ThreadNames.h"
 #include "lldb-plugin/target/BookmarkList.h"
 #include "lldb-plugin/target/Describe.h"
+#include "lldb-plugin/target/TerminalInterrupt.h"
 #include "query/answers/RunEnd.h"
 #include "query/symbols/Symbols.h"
 #include "llvm/Support/Errno.h"
@@ -169,7 +170,7 @@ LoadedTrace::connect(lldb::SBDebugger Debugger,
   for (const answers::ThreadInfo &Each : Result->T->allThreads())
     OsThreads.push_back(Each.OsThread);
   Result->Session->beforeEachStop(
-      internals::threadNumbering(Target, OsThreads));
+      internals::stopPreparation(Target, OsThreads));
   if (Error E = Result->Session->start(Start)) {
     close(Pair[0]);
     Debugger.DeleteTarget(Target);
@@ -216,7 +217,10 @@ Expected<std::shared_ptr<LoadedTrace>>
 LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
                   bool AnyBuild, std::vector<std::string> &Warnings,
                   std::string &StopText) {
-  Expected<std::unique_ptr<query::Trace>> Opened = query::Trace::open(Path);
+  query::TraceOptions Options;
+  Options.AnyBuild = AnyBuild;
+  Expected<std::unique_ptr<query::Trace>> Opened =
+      query::Trace::open(Path, std::move(Options));
   if (!Opened)
     return Opened.takeError();
   std::shared_ptr<const query::Trace> T = std::move(*Opened);
@@ -241,6 +245,7 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
                        Silent.GetError());
   std::lock_guard<std::mutex> Guard(RegistryLock);
   registry()[(*Result)->Process.GetUniqueID()] = *Result;
+  onTerminalInterrupt(interruptAll);
   (*Result)->stopped();
   return Result;
 }
@@ -319,10 +324,35 @@ void LoadedTrace::stopped() {
 }
 
 bool LoadedTrace::interrupt() {
-  if (!Session->isRunning())
+  if (Session->interrupt())
+    return true;
+  // LLDB says that the process runs as soon as it has sent the packet, which
+  // the session may not have read yet. LLDB's own interrupt would end at the
+  // first breakpoint then, whatever its condition.
+  auto Runs = [this] {
+    return lldb::SBDebugger::StateIsRunningState(Process.GetState());
+  };
+  if (!Runs())
     return false;
-  Session->interrupt();
-  return true;
+  Session->interruptNext();
+  // If that run was over before the request, the request must not end the next
+  // one.
+  return Runs() || !Session->forgetInterrupt();
+}
+
+bool LoadedTrace::interruptAll() {
+  std::vector<std::shared_ptr<LoadedTrace>> All;
+  {
+    std::lock_guard<std::mutex> Guard(RegistryLock);
+    for (const auto &[Process, Weak] : registry())
+      if (std::shared_ptr<LoadedTrace> Each = Weak.lock();
+          Each && !Each->Session->finished() && !Each->Session->isInterrupted())
+        All.push_back(std::move(Each));
+  }
+  bool Any = false;
+  for (const std::shared_ptr<LoadedTrace> &Each : All)
+    Any |= Each->interrupt();
+  return Any;
 }
 
 void LoadedTrace::jump(lldb::SBDebugger Debugger, session::Position To,

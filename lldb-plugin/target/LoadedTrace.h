@@ -60,6 +60,9 @@ public:
   void stopped();
   /// Interrupts a run. False: none is under way.
   bool interrupt();
+  /// The same for the runs of all loaded traces. False: none is under way that
+  /// has not been interrupted before.
+  static bool interruptAll();
   /// Goes to a moment without output, and waits until LLDB has seen it. For
   /// traces made by connectHidden().
   llvm::Error jumpHidden(Timestamp Time, uint32_t Thread);

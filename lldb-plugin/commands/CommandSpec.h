@@ -79,6 +79,7 @@ llvm::ArrayRef<CommandSpec> writeCommands();
 llvm::ArrayRef<CommandSpec> executionCommands();
 llvm::ArrayRef<CommandSpec> callCommands();
 llvm::ArrayRef<CommandSpec> eventCommands();
+llvm::ArrayRef<CommandSpec> exceptionCommands();
 llvm::ArrayRef<CommandSpec> reverseCommands();
 
 } // namespace chronicle::commands

@@ -43,7 +43,7 @@ bool addCommands(lldb::SBCommandInterpreter Interpreter) {
   for (ArrayRef<CommandSpec> Table :
        {loadCommands(), momentCommands(), bookmarkCommands(), writeCommands(),
         executionCommands(), callCommands(), eventCommands(),
-        reverseCommands()})
+        exceptionCommands(), reverseCommands()})
     for (const CommandSpec &Spec : Table)
       if (!addCommand(Interpreter, Group, Spec))
         return false;

@@ -10,7 +10,6 @@
 #include "query/json/JsonAnswers.h"
 #include "query/questions/EventQuestions.h"
 #include "trace-format/events/Events.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -175,14 +174,6 @@ static Error threads(CommandCall &Call, target::LoadedTrace &Loaded) {
 
 // ---- output ----
 
-/// Text for one cell: no line ends, no control characters.
-static std::string escaped(StringRef Text) {
-  std::string Result;
-  raw_string_ostream Out(Result);
-  Out.write_escaped(json::fixUTF8(Text));
-  return Result;
-}
-
 static std::string descriptorText(uint32_t Descriptor) {
   return Descriptor == 1   ? "stdout"
          : Descriptor == 2 ? "stderr"
@@ -226,7 +217,8 @@ static Error findOutput(CommandCall &Call, target::LoadedTrace &Loaded,
   for (const OutputMatch &Match : Found->Answers)
     for (const questions::OutputPiece &Piece : Match.Writes)
       Rows.add({std::to_string(Piece.Time), std::to_string(Piece.Thread),
-                descriptorText(Match.Descriptor), escaped(Piece.Bytes)});
+                descriptorText(Match.Descriptor),
+                target::escapedText(Piece.Bytes)});
   printOutput(Call, Rows, *Found);
   return Error::success();
 }
@@ -246,7 +238,8 @@ static Error output(CommandCall &Call, target::LoadedTrace &Loaded) {
   for (const answers::TimedEvent &Event : Found->Answers)
     if (auto Output = Event.as<events::OutputEvent>())
       Rows.add({std::to_string(Event.Time), std::to_string(Output->thread),
-                descriptorText(Output->descriptor), escaped(Output->text())});
+                descriptorText(Output->descriptor),
+                target::escapedText(Output->text())});
   printOutput(Call, Rows, *Found);
   return Error::success();
 }

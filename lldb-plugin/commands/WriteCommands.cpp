@@ -3,10 +3,13 @@
 /// \file
 /// last-write, next-write, writes.
 
-#include "lldb-plugin/commands/WatchedMemory.h"
+#include "lldb-plugin/commands/WatchedBefore.h"
 #include "lldb-plugin/target/Describe.h"
+#include "lldb-plugin/target/Scout.h"
 #include "lldb-plugin/target/Table.h"
+#include "lldb-plugin/values/WrittenMembers.h"
 #include "query/json/JsonAnswers.h"
+#include "llvm/Support/Endian.h"
 
 using namespace llvm;
 
@@ -21,8 +24,10 @@ static std::string writerText(const WriteAnswer &W) {
   std::string Place = target::placeOf(W.Where, W.Caller);
   switch (W.Write.By) {
   case answers::Writer::Instruction:
-    return formatv("instruction {0:x}{1}{2}", W.Write.Pc,
-                   Place.empty() ? "" : " in ", Place);
+    return formatv("instruction {0:x}{1}{2}{3}", W.Write.Pc,
+                   Place.empty() ? "" : " in ", Place,
+                   W.Count > 1 ? formatv(", repeated {0} times", W.Count).str()
+                               : "");
   case answers::Writer::SystemCall:
     return "system call " + W.Call->Text +
            (Place.empty() ? "" : " from " + Place);
@@ -50,18 +55,117 @@ namespace {
 struct ShownWrite {
   WriteAnswer Answer;
   std::string Old, New;
+  /// Of a structure: the members that Old and New show.
+  std::vector<values::MemberChange> Members;
 };
 } // namespace
 
+/// "vtable for Circle + 16", if the pointer points into such a table.
+static std::string vtableName(const query::Trace &T, uint64_t Pointer,
+                              Timestamp At) {
+  std::optional<symbols::SymbolAt> Symbol = T.symbols().findGlobal(Pointer, At);
+  if (!Symbol || !StringRef(Symbol->Name).contains("vtable for "))
+    return "";
+  return formatv("{0} + {1}", Symbol->Name, Pointer - Symbol->Address);
+}
+
+/// The same for a pointer in memory; empty: it does not point there.
+static Expected<std::string> vtableNameAt(const query::Trace &T,
+                                          uint64_t Address, Timestamp At) {
+  Expected<answers::MemoryContents> M = T.memory(Address, 8, At);
+  if (!M)
+    return M.takeError();
+  return vtableName(T, support::endian::read64le(M->Bytes.data()), At);
+}
+
+/// The whole value, and of a pointer to a table of virtual functions the
+/// table's name.
+static Expected<std::string> wholeValue(target::LoadedTrace &Loaded,
+                                        const Watched &What, Timestamp At) {
+  Expected<std::string> Text = valueAt(Loaded, What, At);
+  lldb::SBType Type = What.Type;
+  if (!Text || What.Range.Last - What.Range.First != 7 ||
+      (Type.IsValid() && !Type.GetCanonicalType().IsPointerType()))
+    return Text;
+  Expected<std::string> Name =
+      vtableNameAt(Loaded.trace(), What.Range.First, At);
+  if (!Name)
+    return Name.takeError();
+  return *Text + (Name->empty() ? "" : " " + *Name);
+}
+
+/// The members that the write touched, at a moment. Nothing: the value is not
+/// shown by members.
+static Expected<std::optional<std::vector<values::MemberText>>>
+membersAt(target::LoadedTrace &Loaded, const Watched &What,
+          const answers::Write &W, Timestamp At) {
+  lldb::SBType Type = What.Type;
+  constexpr uint32_t Lists = lldb::eTypeClassStruct | lldb::eTypeClassClass |
+                             lldb::eTypeClassUnion | lldb::eTypeClassArray;
+  if (!Type.IsValid() || What.Field ||
+      !(Type.GetCanonicalType().GetTypeClass() & Lists))
+    return std::nullopt;
+  Expected<answers::MemoryContents> M =
+      Loaded.trace().memory(What.Range.First, 1, At);
+  if (!M)
+    return M.takeError();
+  if (M->Mapped.empty())
+    return std::nullopt;
+  Expected<target::Scout *> There = target::Scout::of(Loaded);
+  if (!There)
+    return There.takeError();
+  if (Error E = (*There)->go(At, 0))
+    return E;
+  lldb::SBTarget Target = (*There)->target();
+  lldb::SBAddress Place(What.Range.First, Target);
+  lldb::SBValue Value = Target.CreateValueFromAddress("value", Place, Type);
+  if (!values::hasMembers(Value))
+    return std::nullopt;
+  std::optional<Error> Failed;
+  auto Vtable = [&](lldb::SBValue Class) -> std::string {
+    Expected<std::string> Name =
+        vtableNameAt(Loaded.trace(), Class.GetLoadAddress(), At);
+    if (Name)
+      return Name->empty() ? "no table of virtual functions" : *Name;
+    if (!Failed)
+      Failed.emplace(Name.takeError());
+    else
+      consumeError(Name.takeError());
+    return "";
+  };
+  std::vector<values::MemberText> Members = values::writtenMembers(
+      Value, {W.Address, W.Address + W.New.size() - 1}, Vtable);
+  if (Failed)
+    return std::move(*Failed);
+  return Members;
+}
+
 static Expected<ShownWrite> show(target::LoadedTrace &Loaded,
                                  const Watched &What, WriteAnswer Answer) {
-  Expected<std::string> Old = valueAt(Loaded, What, momentBefore(Answer.Write));
+  const Timestamp Before = momentBefore(Answer.Write);
+  const Timestamp After = Answer.visibleFrom();
+  if (!Answer.Write.New.empty()) {
+    auto OldMembers = membersAt(Loaded, What, Answer.Write, Before);
+    if (!OldMembers)
+      return OldMembers.takeError();
+    auto NewMembers = membersAt(Loaded, What, Answer.Write, After);
+    if (!NewMembers)
+      return NewMembers.takeError();
+    if (*OldMembers && *NewMembers) {
+      std::vector<values::MemberChange> Changes = values::changedMembers(
+          std::move(**OldMembers), std::move(**NewMembers));
+      if (!Changes.empty())
+        return ShownWrite{std::move(Answer), values::oldText(Changes),
+                          values::newText(Changes), Changes};
+    }
+  }
+  Expected<std::string> Old = wholeValue(Loaded, What, Before);
   if (!Old)
     return Old.takeError();
-  Expected<std::string> New = valueAt(Loaded, What, Answer.Write.visibleFrom());
+  Expected<std::string> New = wholeValue(Loaded, What, After);
   if (!New)
     return New.takeError();
-  return ShownWrite{std::move(Answer), std::move(*Old), std::move(*New)};
+  return ShownWrite{std::move(Answer), std::move(*Old), std::move(*New), {}};
 }
 
 static json::Object toJSON(const ShownWrite &W, const Watched &What) {
@@ -73,6 +177,14 @@ static json::Object toJSON(const ShownWrite &W, const Watched &What) {
   }
   O["old-value"] = jsonapi::jsonText(W.Old);
   O["new-value"] = jsonapi::jsonText(W.New);
+  if (!W.Members.empty()) {
+    json::Array List;
+    for (const values::MemberChange &C : W.Members)
+      List.push_back(json::Object{{"name", jsonapi::jsonText(C.Name)},
+                                  {"old", jsonapi::jsonText(C.Old)},
+                                  {"new", jsonapi::jsonText(C.New)}});
+    O["members"] = std::move(List);
+  }
   return O;
 }
 
@@ -110,9 +222,10 @@ static Expected<std::string> noteAbout(const query::Trace &T,
 
 static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
                       bool Backward) {
-  Expected<Watched> What = watchedMemory(Call, Loaded);
-  if (!What)
-    return What.takeError();
+  Expected<WatchedAgain> Again = watchedAgain(Call, Loaded);
+  if (!Again)
+    return Again.takeError();
+  const Watched *What = &Again->What;
   const query::Trace &T = Loaded.trace();
   Timestamp Here = Loaded.position().Time;
   Expected<std::optional<WriteAnswer>> Found =
@@ -125,9 +238,10 @@ static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   if (!Found)
     return Found.takeError();
   if (!*Found)
-    return createStringError(formatv("nothing writes {0} {1} time {2}",
-                                     What->title(),
-                                     Backward ? "before" : "after", Here));
+    return createStringError(
+        formatv("nothing writes {0} {1} time {2}{3}", What->title(),
+                Backward ? "before" : "after", Here,
+                Again->Note.empty() ? "" : ": " + Again->Note));
   Expected<ShownWrite> Shown = show(Loaded, *What, std::move(**Found));
   if (!Shown)
     return Shown.takeError();
@@ -135,6 +249,8 @@ static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   Expected<std::string> Note = noteAbout(T, *What, W.Time, Backward);
   if (!Note)
     return Note.takeError();
+  if (!Again->Note.empty())
+    *Note = Again->Note + (Note->empty() ? "" : "; " + *Note);
   json::Object Answer = toJSON(*Shown, *What);
   if (!Note->empty())
     Answer["note"] = jsonapi::jsonText(*Note);
@@ -153,11 +269,14 @@ static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   }
   // Backward to before the write, where its cause can still be seen; forward to
   // after it. So asking again finds the next one.
-  Call.jump(Loaded, {Backward ? momentBefore(W) : W.visibleFrom(), W.Thread},
+  const session::Position There{
+      Backward ? momentBefore(W) : Shown->Answer.visibleFrom(), W.Thread};
+  Call.jump(Loaded, There,
             {.Kind = Backward ? session::StopKind::BeforeWrite
                               : session::StopKind::AfterWrite,
              .Time = W.Time},
             std::move(Answer));
+  rememberWatched(Call, Loaded, *What, There);
   return Error::success();
 }
 
@@ -243,8 +362,13 @@ ArrayRef<CommandSpec> writeCommands() {
   static const OptionSpec Size = {
       "size", 's', "bytes",
       "Size of that memory (default 8). A number or an expression."};
-  static const OptionSpec OneOptions[] = {Address, Size, NoJumpOption,
-                                          JsonOption};
+  static const OptionSpec OneOptions[] = {
+      Address,
+      Size,
+      {"here", 0, nullptr,
+       "What the expression means here, not the memory of the last jump."},
+      NoJumpOption,
+      JsonOption};
   static const OptionSpec AllOptions[] = {
       Address,
       Size,
@@ -265,7 +389,9 @@ ArrayRef<CommandSpec> writeCommands() {
            "Takes every expression that 'frame variable' and 'expression' "
            "take, if it names memory; a reference means what it refers to.\n"
            "Stops just before the write, so that asking again finds the one "
-           "before it. Shows the value before and after as LLDB shows it. The "
+           "before it: the same expression then still means the same memory, "
+           "although its name may mean something else there. Shows the value "
+           "before and after as LLDB shows it. The "
            "writer is an instruction, a system call, the delivery of a "
            "signal, a change of the memory map, or another process.\n",
        .Examples = "  chronicle last-write Account->Balance\n"

@@ -5,6 +5,7 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -35,6 +36,13 @@ std::string placeOf(const questions::Place &Place,
     return Text;
   std::string Who = placeOf(*Caller);
   return Text + " <- " + (Who.empty() ? jsonapi::hexNumber(Caller->Pc) : Who);
+}
+
+std::string escapedText(StringRef Text) {
+  std::string Result;
+  raw_string_ostream Out(Result);
+  Out.write_escaped(json::fixUTF8(Text));
+  return Result;
 }
 
 std::string valueText(ArrayRef<uint8_t> Bytes) {

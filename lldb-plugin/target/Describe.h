@@ -19,6 +19,9 @@ std::string placeOf(const questions::Place &Place,
 /// "at file:line", or "in module".
 std::string sourceOf(const questions::Place &Place);
 
+/// Text for one cell: no line ends, no control characters.
+std::string escapedText(llvm::StringRef Text);
+
 /// Bytes of an unknown type: as a number if they are few.
 std::string valueText(llvm::ArrayRef<uint8_t> Bytes);
 

@@ -117,6 +117,10 @@ json::Object toJSON(const questions::WriteAnswer &Answer) {
                       {"pc", hexNumber(W.Pc)},
                       {"address", hexNumber(W.Address)},
                       {"size", int64_t(W.New.size())}};
+  if (Answer.Count > 1) {
+    Result["count"] = Answer.Count;
+    Result["last-time"] = Answer.Last;
+  }
   ArrayRef<uint8_t> Old = W.Old, New = W.New;
   // Of a large write only the bytes that were asked for.
   constexpr size_t WholeUpTo = 256;

@@ -9,6 +9,7 @@
 #ifndef CHRONICLE_QUERY_JSON_JSONANSWERS_H
 #define CHRONICLE_QUERY_JSON_JSONANSWERS_H
 
+#include "query/exceptions/ExceptionQuestions.h"
 #include "query/questions/CallQuestions.h"
 #include "query/questions/ExecutionQuestions.h"
 #include "query/questions/OutputQuestions.h"
@@ -60,6 +61,8 @@ llvm::json::Object toJSON(const questions::FrameAnswer &F);
 llvm::json::Object toJSON(const questions::ReturnAnswer &R);
 llvm::json::Object toJSON(const questions::CallAnswer &C);
 llvm::json::Object toJSON(const symbols::SymbolAt &S);
+/// JsonExceptionCommands.cpp.
+llvm::json::Object toJSON(const exceptions::ExceptionAnswer &E);
 
 llvm::json::Object toJSON(const questions::SearchEnd &End);
 llvm::Expected<llvm::json::Value>

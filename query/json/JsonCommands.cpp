@@ -12,7 +12,8 @@ ArrayRef<JsonCommand> jsonCommands() {
     std::vector<JsonCommand> Result;
     for (ArrayRef<JsonCommand> Table :
          {jsonStateCommands(), jsonWriteCommands(), jsonExecutionCommands(),
-          jsonCallCommands(), jsonEventCommands(), jsonSymbolCommands()})
+          jsonCallCommands(), jsonEventCommands(), jsonExceptionCommands(),
+          jsonSymbolCommands()})
       append_range(Result, Table);
     sort(Result, [](const JsonCommand &A, const JsonCommand &B) {
       return A.Name < B.Name;

@@ -39,6 +39,7 @@ llvm::ArrayRef<JsonCommand> jsonWriteCommands();
 llvm::ArrayRef<JsonCommand> jsonExecutionCommands();
 llvm::ArrayRef<JsonCommand> jsonCallCommands();
 llvm::ArrayRef<JsonCommand> jsonEventCommands();
+llvm::ArrayRef<JsonCommand> jsonExceptionCommands();
 llvm::ArrayRef<JsonCommand> jsonSymbolCommands();
 
 } // namespace chronicle::jsonapi

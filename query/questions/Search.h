@@ -62,6 +62,8 @@ public:
     ++End.Count;
     return Visit(std::move(**Made));
   }
+  /// Whether the limit is reached. The next offer only says that there is more.
+  bool full() const { return End.Count == Limit; }
   bool add(Answer Found) {
     return offer([&]() -> llvm::Expected<std::optional<Answer>> {
       return std::move(Found);

@@ -12,6 +12,9 @@
 
 namespace chronicle::questions {
 
+/// A write. All writes of one string instruction (rep movsb, rep stosq …) to
+/// the range are one answer, although each repetition has a time of its own:
+/// Write.Time is that of the first repetition, and Write has the bytes of all.
 struct WriteAnswer {
   answers::Write Write;
   answers::AddressRange Asked; ///< the range of the question
@@ -19,9 +22,17 @@ struct WriteAnswer {
   /// If Where is the system's code: the innermost frame outside of it.
   std::optional<Place> Caller;
   std::optional<SystemCall> Call; ///< of a write by a system call
+  uint64_t Count = 1;             ///< of repetitions that wrote to the range
+  Timestamp Last = 0;             ///< the time of the last one
+
+  /// The first moment at which all new bytes are in memory.
+  Timestamp visibleFrom() const {
+    return Write.visibleFrom() + (Last - Write.Time);
+  }
 };
 
 /// The last write that is visible at At, or the first one that is not yet.
+/// Of a string instruction, the repetitions up to At, or from At on, are one.
 /// Costs as Trace::writes(), a call stack if the system's code wrote, and a
 /// search for two events if a system call did.
 llvm::Expected<std::optional<WriteAnswer>>

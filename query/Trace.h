@@ -54,7 +54,8 @@ public:
   const symbols::Symbols &symbols() const;
   Timestamp instructions() const;
 
-  /// The thread that runs instruction T (at the end: that ran last). One block.
+  /// The thread that runs instruction T. At the end, the one that a signal
+  /// killed, or that ran last. One block.
   llvm::Expected<uint32_t> threadAt(Timestamp T) const;
   /// The state of any thread alive at T. One block.
   llvm::Expected<answers::Registers> registers(uint32_t Thread,

@@ -3,6 +3,7 @@
 #include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/StopReply.h"
 #include "lldb-plugin/session/ThreadNames.h"
+#include "query/NamedMoment.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -464,9 +465,13 @@ std::string GdbSession::answerMonitor(StringRef Hex) {
     Answer = formatv("time {0} of {1}, thread {2}\n", Now.Time,
                      T.instructions(), Now.Thread);
   } else if (Text.consume_front("goto ")) {
-    Timestamp Time = T.instructions();
-    if (Text != "end" && Text.getAsInteger(0, Time))
-      return Debugger.failure("goto: expected a timestamp or 'end'");
+    Expected<std::optional<Timestamp>> Named = query::namedMoment(T, Text);
+    if (!Named)
+      return Debugger.failure(Named.takeError());
+    Timestamp Time = Named->value_or(0);
+    if (!*Named && Text.getAsInteger(0, Time))
+      return Debugger.failure(
+          "goto: expected a timestamp, 'start', 'end' or 'crash'");
     if (Time > T.instructions())
       return Debugger.failure(
           formatv("the run ends at {0}", T.instructions()).str());
@@ -474,7 +479,7 @@ std::string GdbSession::answerMonitor(StringRef Hex) {
     Answer = "the next continue or step, in any direction, goes there\n";
   } else {
     Answer = "monitor now: show the time\n"
-             "monitor goto TIME|end: make the next continue or step go there\n";
+             "monitor goto TIME|start|end|crash: make the next continue or step go there\n";
   }
   return toHex(Answer, true);
 }

@@ -24,7 +24,8 @@ Expected<std::vector<answers::ThreadInfo>> ProcessQueries::threads() const {
   if (none_of(*Threads, [&](const answers::ThreadInfo &Thread) {
         return Thread.Number == Now.Thread;
       })) {
-    // At the very end the last thread has exited, but a debugger needs one.
+    // A thread that stepped to its own end is gone, but the debugger waits for
+    // it to stop.
     answers::ThreadInfo Last;
     Last.Number = Now.Thread;
     Last.OsThread = osThread(T, Now.Thread);

@@ -7,7 +7,7 @@
 #include "lldb-plugin/target/BookmarkList.h"
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/TerminalInterrupt.h"
-#include "query/answers/RunEnd.h"
+#include "query/NamedMoment.h"
 #include "query/symbols/Symbols.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,18 +32,12 @@ static std::map<uint32_t, std::weak_ptr<LoadedTrace>> &registry() {
 
 Expected<session::Position> parseMoment(const query::Trace &T, StringRef Text,
                                         Timestamp Now) {
-  Timestamp End = T.instructions();
-  if (Text == "start")
-    return session::Position{0, 0};
-  if (Text == "end")
-    return session::Position{End, 0};
-  if (Text == "crash") {
-    answers::RunEnd How = answers::RunEnd::of(T.reader().end());
-    if (!How.signal())
-      return createStringError("the program did not crash, it " + How.text() +
-                               ": say 'end'");
-    return session::Position{End, 0};
-  }
+  const Timestamp End = T.instructions();
+  Expected<std::optional<Timestamp>> Named = query::namedMoment(T, Text);
+  if (!Named)
+    return Named.takeError();
+  if (*Named)
+    return session::Position{**Named, 0};
   StringRef Digits = Text;
   bool Later = Digits.consume_front("+");
   bool Earlier = !Later && Digits.consume_front("-");

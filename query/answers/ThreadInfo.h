@@ -16,7 +16,7 @@ struct ThreadInfo {
   uint32_t Number = 0, Parent = 0;
   uint64_t OsThread = 0;
   Timestamp Started = 0;
-  std::optional<Timestamp> Exited;
+  std::optional<Timestamp> Exited; ///< nothing: alive at the end of the run
 };
 
 } // namespace chronicle::answers

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/json/JsonArguments.h"
+#include "query/NamedMoment.h"
 #include "query/base/UnknownName.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -114,10 +115,15 @@ std::vector<std::string> JsonArguments::texts(StringRef Key) {
 }
 
 Timestamp JsonArguments::toTime(StringRef Key, const json::Value &V) {
-  if (V.getAsString() == StringRef("start"))
-    return 0;
-  if (V.getAsString() == StringRef("end"))
-    return T.instructions();
+  if (std::optional<StringRef> Name = V.getAsString()) {
+    Expected<std::optional<Timestamp>> Named = query::namedMoment(T, *Name);
+    if (!Named) {
+      fail("not-found", "'" + Key + "': " + toString(Named.takeError()));
+      return 0;
+    }
+    if (*Named)
+      return **Named;
+  }
   Timestamp Time = toNumber(Key, V);
   if (!failed() && Time > T.instructions()) {
     fail("out-of-range", "'" + Key + "' is " + Twine(Time) +

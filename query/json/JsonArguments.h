@@ -43,7 +43,7 @@ public:
   /// A string, or a list of strings.
   std::vector<std::string> texts(llvm::StringRef Key);
 
-  /// A moment of the run: a timestamp, "start" or "end".
+  /// A moment of the run: a timestamp, "start", "end" or "crash".
   Timestamp time(llvm::StringRef Key);
   Timestamp time(llvm::StringRef Key, Timestamp Default);
   /// "from" and "to".

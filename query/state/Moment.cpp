@@ -22,6 +22,8 @@ Expected<uint32_t> Moment::thread() const {
   Expected<StateCursor> Cursor = Cache.at(T);
   if (!Cursor)
     return Cursor.takeError();
+  if (T == Cache.reader().instructions() && Cache.threads().killed())
+    return Cache.threads().killed();
   if (uint32_t Thread = Cursor->replayer().thread())
     return Thread;
   // Only a block at the end of the run can be without a running thread.

@@ -19,7 +19,8 @@ class Moment {
 public:
   Moment(StateCache &Cache, Timestamp T) : Cache(Cache), T(T) {}
 
-  /// The thread that runs, or that ran last at the end of the run.
+  /// The thread that runs. At the end of the run, the one that a signal killed,
+  /// or that ran last.
   llvm::Expected<uint32_t> thread() const;
   llvm::Expected<answers::Registers> registers(uint32_t Thread) const;
   /// Pages that the block does not write cost one page chunk each, and no

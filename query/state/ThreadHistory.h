@@ -13,6 +13,10 @@ namespace chronicle::state {
 
 /// Making it costs one pass over the timeline; a question costs a binary
 /// search.
+///
+/// The end of a run is a moment like any other: threads that ended only because
+/// the whole program did (a fatal signal, an exit, an exec) are alive then, as
+/// they are in a core file, and have no Exited.
 class ThreadHistory {
 public:
   /// The reader must outlive it.
@@ -23,6 +27,8 @@ public:
   const answers::ThreadInfo *find(uint32_t Thread) const;
   /// Threads that have started and not yet ended at T.
   std::vector<answers::ThreadInfo> at(Timestamp T) const;
+  /// The thread that the signal hit that ended the run; 0: no signal did.
+  uint32_t killed() const { return Killed; }
 
   /// The first block from N on, and the last one before N, that has a snapshot
   /// of the thread (TraceReader::blocksOf).
@@ -31,7 +37,10 @@ public:
                                            BlockNumber N) const;
 
 private:
+  void keepAliveAtEnd();
+
   std::vector<answers::ThreadInfo> Threads;
+  uint32_t Killed = 0;
   const file::TraceReader &Reader;
 };
 

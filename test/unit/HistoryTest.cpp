@@ -67,6 +67,10 @@ protected:
       step();
     Ring.event(CH_EV_END, ch_ev_end{CH_END_EXIT, 0});
     Ring.publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
+    // A program that exits takes its threads with it: they lived to the end.
+    for (ModelThread &T : Threads)
+      if (T.Exited == Now)
+        T.Exited.reset();
     Thread.join();
     Expected<indexer::IndexSummary> S = (*Index)->finish(indexer::EndInfo());
     ASSERT_TRUE(bool(S)) << toString(S.takeError());
@@ -301,6 +305,124 @@ TEST_F(HistoryTest, ThreadsAtAnyMoment) {
     EXPECT_EQ(History.nextBlock(Thread, At), Next);
     EXPECT_EQ(History.previousBlock(Thread, At), Previous);
   }
+}
+
+/// Records three threads. Thread 2 ends early; at the end of the run thread 3
+/// ends by itself and the others as Last says. Returns those alive then.
+class ThreadsAtTheEnd : public HistoryTest {
+protected:
+  std::vector<uint32_t> alive(function_ref<void()> Last, bool Died = false) {
+    indexer::IndexerOptions O;
+    O.Path = Path;
+    O.Overwrite = true;
+    O.Run = json::Object{{"program", "/bin/test"}};
+    auto Index = indexer::Indexer::create(O, Ring.memory(), Ring.bytes());
+    if (!Index) {
+      ADD_FAILURE() << toString(Index.takeError());
+      return {};
+    }
+    std::thread Thread([&] { (*Index)->run(); });
+    ProgramWriter W(0x1000);
+    W.instruction(4);
+    Ring.define(1, W.finish(ProgramWriter::constant(CH_I64, 0)));
+    for (unsigned I = 0; I < 3; ++I)
+      startThread();
+    runSome();
+    exits(2);
+    runSome();
+    Last();
+    Ring.publish(CH_CHUNK_BLOCK_END | (Died ? 0 : CH_CHUNK_LAST));
+    if (Died) {
+      Ring.die();
+      (*Index)->recorderGone();
+    }
+    Thread.join();
+    Expected<indexer::IndexSummary> S = (*Index)->finish(indexer::EndInfo());
+    EXPECT_TRUE(bool(S)) << toString(S.takeError());
+    auto Opened = file::TraceReader::open(Path);
+    EXPECT_TRUE(bool(Opened)) << toString(Opened.takeError());
+    const state::ThreadHistory History(**Opened);
+    Killed = History.killed();
+    std::vector<uint32_t> Found;
+    for (const answers::ThreadInfo &I : History.at((*Opened)->instructions())) {
+      Found.push_back(I.Number);
+      EXPECT_FALSE(I.Exited);
+    }
+    return Found;
+  }
+  void exits(uint32_t Thread) {
+    Threads[Thread - 1].Exited = Now;
+    Ring.event(CH_EV_THREAD_EXIT, ch_ev_thread{Thread, 0});
+  }
+  void signal(uint32_t Thread, uint32_t Flags) {
+    ch_ev_signal S = {};
+    S.thread = Thread;
+    S.number = 11;
+    S.flags = Flags;
+    Ring.event(CH_EV_SIGNAL, S);
+  }
+  void end(ch_end_reason Reason, uint32_t Code) {
+    Ring.event(CH_EV_END, ch_ev_end{uint32_t(Reason), Code});
+  }
+  uint32_t Killed = 0;
+};
+
+TEST_F(ThreadsAtTheEnd, OfAProgramThatExits) {
+  EXPECT_EQ(alive([&] {
+                    exits(3);
+                    exits(1);
+                    end(CH_END_EXIT, 0);
+                  }),
+            (std::vector<uint32_t>{1, 3}));
+  EXPECT_EQ(Killed, 0u);
+}
+
+TEST_F(ThreadsAtTheEnd, OfAProgramThatASignalKills) {
+  EXPECT_EQ(alive([&] {
+                    signal(1, 0);
+                    signal(3, CH_SIG_FATAL);
+                    exits(3);
+                    exits(1);
+                    end(CH_END_SIGNAL, 11);
+                  }),
+            (std::vector<uint32_t>{1, 3}));
+  EXPECT_EQ(Killed, 3u);
+}
+
+TEST_F(ThreadsAtTheEnd, OneEndedByItselfBeforeTheSignal) {
+  EXPECT_EQ(alive([&] {
+                    exits(3);
+                    signal(1, CH_SIG_FATAL);
+                    exits(1);
+                    end(CH_END_SIGNAL, 11);
+                  }),
+            (std::vector<uint32_t>{1}));
+  EXPECT_EQ(Killed, 1u);
+}
+
+TEST_F(ThreadsAtTheEnd, OfAProgramThatIsKilled) {
+  EXPECT_EQ(alive([&] { exits(3); }, /*Died=*/true),
+            (std::vector<uint32_t>{1}));
+}
+
+TEST_F(ThreadsAtTheEnd, OfARecordingThatWasStopped) {
+  EXPECT_EQ(alive([&] {
+                    exits(3);
+                    end(CH_END_STOPPED, 0);
+                  }),
+            (std::vector<uint32_t>{1}));
+}
+
+TEST_F(ThreadsAtTheEnd, OfAProgramThatReplacesItself) {
+  EXPECT_EQ(alive([&] {
+                    ch_ev_syscall_enter Call = {};
+                    Call.thread = 1;
+                    Call.number = 59;
+                    Ring.event(CH_EV_SYSCALL_ENTER, Call);
+                    exits(3);
+                  },
+                  /*Died=*/true),
+            (std::vector<uint32_t>{1, 3}));
 }
 
 TEST(ChunkSummaries, FindsWhatAScanFinds) {

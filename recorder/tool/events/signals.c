@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/signals.h"
 #include "recorder/tool/events/client_code.h"
+#include "recorder/tool/events/thread_life.h"
 #include "recorder/tool/memory/contents.h"
 #include "recorder/tool/memory/mappings.h"
 #include "recorder/tool/stream/recording.h"
@@ -76,9 +77,10 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid) {
   return __real_vgPlain_gdbserver_report_signal(info, tid);
 }
 
-/* Valgrind calls this when a signal ends the program. */
+/* Valgrind calls this when a signal ends the program, and before an exec. */
 extern void __real_vgPlain_nuke_all_threads_except(ThreadId me, Int why);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int why) {
+  ch_program_ends = True;
   if (ch_recording && why == SRC_FATAL_SIGNAL) {
     ch_fatal_signal = last.si_signo;
     ch_cursor_take();

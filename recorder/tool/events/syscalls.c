@@ -102,6 +102,9 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
     ch_expect_thread_words(args[0] & CLONE_CHILD_CLEARTID ? args[3] : 0,
                            args[0] & CLONE_CHILD_SETTID ? args[3] : 0);
     break;
+  case __NR_exit_group:
+    ch_program_ends = True;
+    break;
   case __NR_execve:
   case __NR_execveat:
     /* If it succeeds the recorder is gone, so everything is sent now. */
@@ -168,6 +171,10 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
   ch_call_targets_finish(tid, !failed                        ? CH_CALL_SUCCEEDED
                               : sr_Err(result) == VKI_EFAULT ? CH_CALL_FAULTED
                                                              : CH_CALL_FAILED);
+  /* Valgrind interrupts the calls of the other threads. They did not return,
+     and neither does exit. */
+  if (ch_program_ends || number == __NR_exit)
+    return;
   struct ch_ev_syscall_exit *e = ch_event(CH_EV_SYSCALL_EXIT, sizeof *e);
   e->thread = ch_thread_number(tid);
   e->number = number;

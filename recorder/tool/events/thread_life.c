@@ -13,6 +13,7 @@
 #define FUTEX_TID_MASK 0x3fffffff
 #define MOST_ROBUST 2048 /* entries; the kernel looks at no more either */
 
+Bool ch_program_ends;
 static Addr expected_clear_tid, expected_set_tid;
 
 void ch_expect_thread_words(Addr clear_tid, Addr set_tid) {
@@ -47,9 +48,12 @@ static void thread_first_instruction(ThreadId tid) {
 
 /* The kernel would clear the word and wake its waiters only after Valgrind has
    lost sight of the thread. So this is done here, and the kernel is asked not
-   to do it. */
+   to do it. If the whole program ends, the word stays: memory at the end of the
+   run is that of the living threads, as in a core file. */
 static void clear_tid(ThreadId tid, Addr word) {
   VG_(do_syscall)(__NR_set_tid_address, 0, 0, 0, 0, 0, 0, 0, 0);
+  if (ch_program_ends || !ch_threads_alive)
+    return;
   *(volatile UInt *)word = 0;
   ch_contents_log(word, 4, CH_MEM_THREAD, tid, True);
   ch_event_commit();

@@ -5,6 +5,10 @@
 
 #include "recorder/tool/core/valgrind_core.h"
 
+/* The program is ending as a whole. Threads end because of it, not by
+   themselves. */
+extern Bool ch_program_ends;
+
 void ch_thread_life_init(void);
 void ch_log_thread_start(ThreadId tid);
 /* The clone call under way asks the kernel to clear one word when the new

@@ -236,9 +236,21 @@ static Error calls(CommandCall &Call, target::LoadedTrace &Loaded) {
 
 // ---- backtrace ----
 
+/// How the frame was entered, and when.
+static std::string entryText(const answers::Activation &A) {
+  if (A.Jumped)
+    return formatv("jumped to at time {0}", *A.Jumped);
+  return formatv("{0} {1}",
+                 A.Signal ? "handler of a signal since time" : "called at time",
+                 A.Entry);
+}
+
 /// "#0   transfer(From=1) at demo.c:26, called at time 1234".
 static std::string frameText(unsigned Number, const Described<FrameAnswer> &D) {
   const questions::Place &Where = D.Call.Where;
+  if (!Where.Symbol)
+    return formatv("#{0,-3} {1:x}, {2}\n", Number, Where.Pc,
+                   entryText(D.Call.Activation));
   std::string Text =
       functionName(Where) + "(" +
       (D.Values.Parameters ? parametersText(*D.Values.Parameters) : "...") +
@@ -247,11 +259,8 @@ static std::string frameText(unsigned Number, const Described<FrameAnswer> &D) {
   std::string Place = Where.Symbol && Where.Symbol->Frames.size() > 1
                           ? "in " + target::placeOf(Where)
                           : target::sourceOf(Where);
-  return formatv("#{0,-3} {1}{2}{3}, {4} {5}\n", Number, Text,
-                 Place.empty() ? "" : " ", Place,
-                 D.Call.Activation.Signal ? "handler of a signal since time"
-                                          : "called at time",
-                 D.Call.Activation.Entry);
+  return formatv("#{0,-3} {1}{2}{3}, {4}\n", Number, Text,
+                 Place.empty() ? "" : " ", Place, entryText(D.Call.Activation));
 }
 
 /// Adds parameters to frames of the call stack; Ctrl-C leaves the rest without.

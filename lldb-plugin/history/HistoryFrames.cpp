@@ -69,7 +69,7 @@ Error HistoryFrames::build() {
     Frame.Cfa = A.StackPointer + 8;
     Frame.Pc = A.Pc;
     Frame.What = HistoryFrame::Interrupted;
-    if (I && !Stack[I - 1].Signal) {
+    if (I && !Stack[I - 1].Signal && !Stack[I - 1].Jumped) {
       Expected<uint64_t> Address = returnAddress(Stack[I - 1]);
       if (!Address)
         return Address.takeError();
@@ -143,6 +143,9 @@ Expected<answers::Registers> HistoryFrames::registers(size_t Index) const {
   const HistoryFrame &Frame = Frames[Index];
   if (!Index)
     return T->registers(Thread, Time);
+  if (Frame.What != HistoryFrame::Trampoline)
+    if (auto Jumped = Stack[Frame.Activation - 1].Jumped)
+      return T->registers(Thread, *Jumped);
   if (Frame.What == HistoryFrame::Interrupted)
     return interruptedRegisters(Stack[Frame.Activation - 1]);
   // The callee's first registers, with the effects of the call undone.

@@ -15,8 +15,9 @@ namespace chronicle::history {
 struct HistoryFrame {
   enum Kind {
     Called,      ///< Pc is the return address that the call pushed
-    Interrupted, ///< Pc is the next instruction: the innermost frame, or a
-                 ///< frame that a signal interrupted
+    Interrupted, ///< Pc is the next instruction: the innermost frame, or one
+                 ///< that a signal interrupted, or that jumped to where nothing
+                 ///< can be executed
     Trampoline,  ///< the code that a signal handler returns to
   };
   Kind What = Called;

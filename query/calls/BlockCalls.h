@@ -27,12 +27,13 @@ public:
     uint32_t Parent = None;
     uint32_t Thread = 0;
     Timestamp End = Never; ///< Never: not in this block
-    /// For the first activation of a stack, the highest stack pointer seen. For
-    /// a signal handler that was entered in this block, the pc of the
-    /// interrupted code.
+    /// For the first activation of a stack, the highest stack pointer seen.
+    /// With Interrupts, see there: for a signal handler that was entered in this
+    /// block.
     uint64_t Extra = 0;
     bool Created = false; ///< in this block; false: it was there at its start
     bool Hidden = false;  ///< not a call: only the bottom of a signal stack
+    bool Interrupts = false; ///< Extra is the pc of the interrupted code
     bool isFirst() const { return Call.Slot == pieces::NeverEnds; }
   };
 

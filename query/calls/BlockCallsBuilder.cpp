@@ -171,11 +171,12 @@ Error BlockCallsBuilder::event(const Event &E, Timestamp T) {
   const uint32_t Thread = Snapshot    ? Snapshot->thread
                           : Registers ? Registers->thread
                                       : 0;
-  uint64_t Interrupted = 0;
+  std::optional<uint64_t> Interrupted;
   if (Registers && !Follower.signalsOf(Thread).empty()) {
     if (Error Problem = Cursor.runTo(T))
       return Problem;
-    Interrupted = PcBefore.lookup(&E);
+    if (auto It = PcBefore.find(&E); It != PcBefore.end())
+      Interrupted = It->second;
   }
   Follower.event(E.Kind, E.Payload, T);
   model::CallTracker *Calls = Matters ? Follower.thread(Thread) : nullptr;
@@ -189,7 +190,8 @@ Error BlockCallsBuilder::event(const Event &E, Timestamp T) {
   // program is known.
   for (uint32_t N = Before; N < Result.size(); ++N)
     if (Result.Nodes[N].Call.Signal) {
-      Result.Nodes[N].Extra = Interrupted;
+      Result.Nodes[N].Interrupts = Interrupted.has_value();
+      Result.Nodes[N].Extra = Interrupted.value_or(0);
       break;
     }
   return Error::success();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/calls/CallHistory.h"
+#include "query/calls/LastInstruction.h"
 #include "query/state/Moment.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -131,10 +132,13 @@ Expected<answers::Activation> CallHistory::describe(const BlockCalls::Node &N) {
   return A;
 }
 
-/// The pc of the code that a handler interrupted; 0: not known.
-Expected<uint64_t> CallHistory::interruptedPc(const BlockCalls::Node &N) {
-  if (N.Extra || !N.Call.Node)
+/// The pc of the code that a handler interrupted; nothing: not known.
+Expected<std::optional<uint64_t>>
+CallHistory::interruptedPc(const BlockCalls::Node &N) {
+  if (N.Interrupts)
     return N.Extra;
+  if (!N.Call.Node)
+    return std::nullopt;
   // Entered in an earlier block.
   pieces::CallRecord Call = N.Call;
   if (Error E = enter(Call, N.Thread))
@@ -149,11 +153,50 @@ Expected<uint64_t> CallHistory::interruptedPc(const BlockCalls::Node &N) {
       Found = (*Calls)->at(N.Thread, Call.Entry);
     for (; Found != None; Found = (*Calls)->node(Found).Parent) {
       const BlockCalls::Node &There = (*Calls)->node(Found);
-      if (There.Call.Signal && There.Call.Slot == Call.Slot && There.Extra)
+      if (There.Call.Signal && There.Call.Slot == Call.Slot && There.Interrupts)
         return There.Extra;
     }
   }
-  return 0;
+  return std::nullopt;
+}
+
+/// If no instruction can be fetched from Pc, where the thread is about to go on
+/// at T, adds that place and the whole stack of the code that jumped there. The
+/// activation that jumped may be over by the stack pointer: a return does that.
+Expected<bool> CallHistory::addJump(uint64_t Pc, uint32_t Thread, Timestamp T,
+                                    std::vector<answers::Activation> &Result) {
+  if (States.maps().isExecutable(Pc, T))
+    return false;
+  // The functions of the vsyscall page run in code that no mapping shows.
+  Expected<bool> Executes = executesNext(States, Code, Thread, T, Pc);
+  if (!Executes)
+    return Executes.takeError();
+  if (*Executes)
+    return false;
+  Expected<std::optional<answers::Execution>> Jump =
+      lastInstruction(States, Code, Thread, T);
+  if (!Jump)
+    return Jump.takeError();
+  if (!*Jump)
+    return false;
+  Expected<answers::Registers> Before =
+      state::Moment(States, (*Jump)->Time).registers(Thread);
+  if (!Before)
+    return Before.takeError();
+  Expected<std::vector<answers::Activation>> Outer =
+      stackAt(Thread, (*Jump)->Time);
+  if (!Outer)
+    return Outer.takeError();
+  answers::Activation There;
+  There.Entry = T;
+  There.CallSite = (*Jump)->Pc;
+  There.Callee = There.Pc = Pc;
+  There.StackPointer = Before->rsp() - 8;
+  There.Thread = Thread;
+  There.Jumped = (*Jump)->Time;
+  Result.push_back(There);
+  Result.insert(Result.end(), Outer->begin(), Outer->end());
+  return true;
 }
 
 Expected<std::vector<answers::Activation>> CallHistory::stackAt(uint32_t Thread,
@@ -174,15 +217,17 @@ Expected<std::vector<answers::Activation>> CallHistory::stackAt(uint32_t Thread,
   std::vector<answers::Activation> Result;
   if (P->Node == None)
     return Result;
-  uint64_t Pc = 0;
+  std::optional<uint64_t> Pc;
   if (P->Calls->until() == T)
-    Pc = P->Calls->pcAtEnd(Thread).value_or(0);
+    Pc = P->Calls->pcAtEnd(Thread);
   if (!Pc) {
     Expected<answers::Registers> R = state::Moment(States, T).registers(Thread);
     if (!R)
       return R.takeError();
     Pc = R->rip();
   }
+  // Until when the activation ran: to T, or until a signal interrupted it.
+  std::optional<Timestamp> Until = T;
   for (uint32_t At = P->Node; At != None; At = P->Calls->node(At).Parent) {
     const BlockCalls::Node &N = P->Calls->node(At);
     if (N.Hidden)
@@ -191,13 +236,26 @@ Expected<std::vector<answers::Activation>> CallHistory::stackAt(uint32_t Thread,
     if (!A)
       return A.takeError();
     if (Pc)
-      A->Pc = Pc;
-    Pc = A->CallSite;
+      A->Pc = *Pc;
+    if (Until && Pc && A->Callee) {
+      Expected<bool> Jumped = addJump(*Pc, Thread, *Until, Result);
+      if (!Jumped)
+        return Jumped.takeError();
+      if (*Jumped)
+        return Result;
+    } else if (Until && Pc) {
+      A->Callee = *Pc; // called, but its first instruction did not run
+    }
+    Pc.reset();
+    Until.reset();
+    if (A->CallSite)
+      Pc = A->CallSite;
     if (A->Signal) {
-      Expected<uint64_t> Interrupted = interruptedPc(N);
+      Expected<std::optional<uint64_t>> Interrupted = interruptedPc(N);
       if (!Interrupted)
         return Interrupted.takeError();
       Pc = *Interrupted;
+      Until = A->Entry;
     }
     Result.push_back(*A);
   }
@@ -303,6 +361,8 @@ CallHistory::lastBlock(uint32_t Number, uint32_t Thread, BlockNumber After) {
 
 Expected<std::optional<Timestamp>>
 CallHistory::returnOf(const answers::Activation &A) {
+  if (A.Jumped)
+    return std::nullopt;
   Expected<Place> P = find(A);
   if (!P)
     return P.takeError();
@@ -348,6 +408,8 @@ Error CallHistory::callees(
     const answers::Activation &A,
     function_ref<bool(const answers::Activation &)> Visit,
     const answers::Cancellation *Cancel) {
+  if (A.Jumped)
+    return Error::success();
   Expected<Place> P = find(A);
   if (!P)
     return P.takeError();

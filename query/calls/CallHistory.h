@@ -23,7 +23,8 @@ public:
               uint64_t Bytes)
       : States(States), Code(Code), Budget(Bytes) {}
 
-  /// The activations of the thread at T, innermost first. Costs one block.
+  /// The activations of the thread at T, innermost first. Costs one block, and
+  /// another one if a jump led to where nothing can be executed.
   llvm::Expected<std::vector<answers::Activation>> stackAt(uint32_t Thread,
                                                            Timestamp T);
   /// When the activation ends; nothing: not within the run. Costs the logarithm
@@ -57,7 +58,10 @@ private:
   llvm::Expected<Place> find(const answers::Activation &A);
   llvm::Expected<answers::Activation> describe(const BlockCalls::Node &N);
   llvm::Error enter(pieces::CallRecord &Call, uint32_t Thread);
-  llvm::Expected<uint64_t> interruptedPc(const BlockCalls::Node &N);
+  llvm::Expected<std::optional<uint64_t>>
+  interruptedPc(const BlockCalls::Node &N);
+  llvm::Expected<bool> addJump(uint64_t Pc, uint32_t Thread, Timestamp T,
+                               std::vector<answers::Activation> &Result);
   llvm::Expected<uint32_t> aliveAtEnd(uint32_t Number, uint32_t Thread,
                                       BlockNumber N);
   llvm::Expected<std::optional<BlockNumber>>

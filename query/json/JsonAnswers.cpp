@@ -160,8 +160,11 @@ json::Object toJSON(const questions::FrameAnswer &F) {
                       {"stack-pointer", hexNumber(A.StackPointer)},
                       {"signal", A.Signal},
                       {"symbol", toJSON(F.Where)}};
-  if (A.Pc)
+  // 0 is an address that a jump may lead to.
+  if (A.Pc || A.Jumped || A.CallSite)
     Result["pc"] = hexNumber(A.Pc);
+  if (A.Jumped)
+    Result["jumped"] = *A.Jumped;
   return Result;
 }
 

@@ -124,7 +124,8 @@ Expected<SearchEnd> searchCalls(const query::Trace &T, StringRef Function,
 
 static FrameAnswer frameAt(const query::Trace &T, const answers::Activation &A,
                            Timestamp At) {
-  return {A, A.Pc ? placeAt(T, A.Pc, At) : placeAt(T, A.Callee, A.Entry)};
+  const bool Known = A.Pc || A.Jumped || A.CallSite;
+  return {A, Known ? placeAt(T, A.Pc, At) : placeAt(T, A.Callee, A.Entry)};
 }
 
 Expected<std::vector<FrameAnswer>> callStack(const query::Trace &T,

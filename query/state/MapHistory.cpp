@@ -13,16 +13,20 @@ FrameNumber MapHistory::Region::frame() const {
   return isShared() ? sharedFrame(Object, Offset) : Address >> 12;
 }
 
-/// The first region that ends after Address.
-static MapHistory::Map::iterator firstFrom(MapHistory::Map &M,
-                                           uint64_t Address) {
+MapHistory::Map::const_iterator MapHistory::firstFrom(const Map &M,
+                                                      uint64_t Address) {
   return partition_point(
-      M, [&](const MapHistory::Region &R) { return R.end() <= Address; });
+      M, [&](const Region &R) { return R.end() <= Address; });
+}
+
+/// The same, to change it.
+static MapHistory::Map::iterator firstIn(MapHistory::Map &M, uint64_t Address) {
+  return M.begin() + (MapHistory::firstFrom(M, Address) - M.cbegin());
 }
 
 /// Splits the region that Address is inside of, if any.
 static void splitAt(MapHistory::Map &M, uint64_t Address) {
-  auto It = firstFrom(M, Address);
+  auto It = firstIn(M, Address);
   if (It == M.end() || It->Address >= Address)
     return;
   MapHistory::Region Upper = *It;
@@ -38,7 +42,7 @@ static std::pair<size_t, size_t> cut(MapHistory::Map &M, uint64_t Address,
                                      uint64_t Length) {
   splitAt(M, Address);
   splitAt(M, Address + Length);
-  auto First = firstFrom(M, Address), Last = First;
+  auto First = firstIn(M, Address), Last = First;
   while (Last != M.end() && Last->Address < Address + Length)
     ++Last;
   return {First - M.begin(), Last - M.begin()};
@@ -145,24 +149,39 @@ MapHistory::Map MapHistory::after(size_t Count) const {
   return M;
 }
 
-MapHistory::Map MapHistory::at(Timestamp T) const {
+std::shared_ptr<const MapHistory::Map> MapHistory::at(Timestamp T) const {
   ArrayRef<TimelineEvent> Timeline = Reader.timeline();
-  size_t Count =
+  const size_t Count =
       partition_point(Changes,
                       [&](uint32_t I) { return Timeline[I].Time <= T; }) -
       Changes.begin();
-  Map M = after(Count);
   // The growth of the main stack is logged after a stretch of client code has
   // used it, and holds from the start of its block.
   const BlockNumber N = Reader.blockAt(T);
-  for (; Count < Changes.size(); ++Count) {
-    const TimelineEvent &E = Timeline[Changes[Count]];
+  SmallVector<uint32_t, 4> Growth;
+  for (size_t I = Count; I < Changes.size(); ++I) {
+    const TimelineEvent &E = Timeline[Changes[I]];
     if (E.Block > N)
       break;
-    if (auto Map = E.as<events::MapEvent>(); Map && Map->flags & CH_MAP_STACK)
-      apply(E, M);
+    if (auto New = E.as<events::MapEvent>(); New && New->flags & CH_MAP_STACK)
+      Growth.push_back(Changes[I]);
   }
-  return M;
+  // With the number of changes, the last one tells which growth there is.
+  const uint64_t Key =
+      Count | uint64_t(Growth.empty() ? 0 : Growth.back() + 1) << 32;
+  if (std::shared_ptr<const Map> Known = Recent.find(Key))
+    return Known;
+  Map M = after(Count);
+  for (uint32_t I : Growth)
+    apply(Timeline[I], M);
+  return Recent.add(Key, std::move(M));
+}
+
+bool MapHistory::isExecutable(uint64_t Address, Timestamp T) const {
+  std::shared_ptr<const Map> M = at(T);
+  auto It = firstFrom(*M, Address);
+  return It != M->end() && It->Address <= Address &&
+         It->Protection & CH_PROT_EXEC;
 }
 
 static bool continues(const answers::Mapping &M, const MapHistory::Region &R) {
@@ -177,20 +196,21 @@ static bool continues(const answers::Mapping &M, const MapHistory::Region &R) {
 
 std::vector<answers::Mapping> MapHistory::mappingsAt(Timestamp T) const {
   std::vector<answers::Mapping> Result;
-  for (const Region &R : at(T)) {
+  std::shared_ptr<const Map> M = at(T);
+  for (const Region &R : *M) {
     if (!Result.empty() && continues(Result.back(), R)) {
       Result.back().Length += R.Length;
       continue;
     }
-    answers::Mapping M;
-    M.Address = R.Address;
-    M.Length = R.Length;
-    M.Offset = R.Flags & (CH_MAP_FILE | CH_MAP_SHARED) ? R.Offset : 0;
-    M.Protection = R.Protection;
-    M.Flags = R.Flags;
-    M.Object = R.Object;
-    M.Path = R.Path.str();
-    Result.push_back(std::move(M));
+    answers::Mapping New;
+    New.Address = R.Address;
+    New.Length = R.Length;
+    New.Offset = R.Flags & (CH_MAP_FILE | CH_MAP_SHARED) ? R.Offset : 0;
+    New.Protection = R.Protection;
+    New.Flags = R.Flags;
+    New.Object = R.Object;
+    New.Path = R.Path.str();
+    Result.push_back(std::move(New));
   }
   return Result;
 }

@@ -8,14 +8,16 @@
 
 #include "query/answers/Memory.h"
 #include "query/replay/machine/ReplayMemory.h"
+#include "trace-format/RecentlyUsed.h"
 #include "trace-format/file/TraceReader.h"
 
 namespace chronicle::state {
 
 /// Making it costs one pass over the timeline, and memory in proportion to it
 /// (about 18 bytes per map change, including the maps in between). A question
-/// costs a binary search and the changes since the map in between: up to 256,
-/// or four times the number of regions in a large map.
+/// costs a binary search. The first one between two changes also costs the
+/// changes since the map in between: up to 256, or four times the number of
+/// regions in a large map. May be used from several threads at once.
 class MapHistory {
 public:
   /// A stretch of memory mapped at once, with one protection.
@@ -34,7 +36,11 @@ public:
 
   /// The map after all changes at T. The main stack includes what it grows by
   /// anywhere in the block of T.
-  Map at(Timestamp T) const;
+  std::shared_ptr<const Map> at(Timestamp T) const;
+  /// The first region that ends after Address.
+  static Map::const_iterator firstFrom(const Map &M, uint64_t Address);
+  /// Whether the processor can fetch an instruction from there at T.
+  bool isExecutable(uint64_t Address, Timestamp T) const;
   /// The same, with neighbours that look the same joined.
   std::vector<answers::Mapping> mappingsAt(Timestamp T) const;
   /// Where shared objects are mapped at the start of block N.
@@ -62,6 +68,7 @@ private:
   };
   std::vector<Saved> Maps;
   std::vector<SharedStay> Stays;
+  mutable RecentlyUsed<Map, 4> Recent; ///< by the changes that made them
 };
 
 } // namespace chronicle::state

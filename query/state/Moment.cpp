@@ -190,9 +190,10 @@ Expected<answers::MemoryContents> Moment::memory(uint64_t Address,
   if (Length == 0)
     return Result;
   const uint64_t Last = Address + std::min(Length - 1, ~Address);
-  for (const MapHistory::Region &R : Cache.maps().at(T)) {
-    if (R.Address > Last || R.end() <= Address)
-      continue;
+  std::shared_ptr<const MapHistory::Map> Map = Cache.maps().at(T);
+  for (auto It = MapHistory::firstFrom(*Map, Address);
+       It != Map->end() && It->Address <= Last; ++It) {
+    const MapHistory::Region &R = *It;
     const uint64_t From = std::max(R.Address, Address),
                    To = std::min(R.end() - 1, Last);
     const uint64_t Offset = From - Address, Size = To - From + 1;

@@ -218,7 +218,8 @@ TEST_F(HistoryTest, MapsAtAnyMoment) {
   for (Timestamp T = 0; T <= Now; T += 1 + pick(20)) {
     ModelMap Found;
     uint64_t Reached = 0;
-    for (const state::MapHistory::Region &R : History.at(T)) {
+    std::shared_ptr<const state::MapHistory::Map> Map = History.at(T);
+    for (const state::MapHistory::Region &R : *Map) {
       EXPECT_GE(R.Address, Reached) << "they are sorted and apart";
       Reached = R.end();
       for (uint64_t P = 0; P < R.Length / 4096; ++P)
@@ -236,6 +237,12 @@ TEST_F(HistoryTest, MapsAtAnyMoment) {
       if (!Expected.Path.empty()) {
         EXPECT_EQ(P.Offset, Expected.Offset) << T << ' ' << Page;
       }
+    }
+    for (unsigned I = 0; I < 4; ++I) {
+      const uint64_t Page = FirstPage + pick(Pages);
+      auto It = mapAt(T).find(Page);
+      EXPECT_EQ(History.isExecutable(Page * 4096 + pick(4096), T),
+                It != mapAt(T).end() && It->second.Protection & CH_PROT_EXEC);
     }
     // The map with joined neighbours covers the same pages.
     uint64_t Sum = 0;

@@ -8,6 +8,7 @@
 #include "lldb-plugin/target/Table.h"
 #include "lldb-plugin/values/CallFilter.h"
 #include "lldb-plugin/values/CallReader.h"
+#include "query/answers/RunEnd.h"
 #include "query/json/JsonAnswers.h"
 
 using namespace llvm;
@@ -112,8 +113,34 @@ static std::string functionName(const questions::Place &Place) {
   return Name.empty() ? "?" : withoutArguments(Name).str();
 }
 
+/// How a call was left that did not return; else empty.
+static std::string leavingText(const CallAnswer &Call, const query::Trace &T) {
+  if (!Call.End)
+    return "";
+  const std::string At = Call.End->Time
+                             ? " at time " + std::to_string(*Call.End->Time)
+                             : std::string();
+  switch (Call.End->How) {
+  case questions::CallEnd::Kind::Return:
+    return "";
+  case questions::CallEnd::Kind::Exception:
+    return ", left by an exception" + At;
+  case questions::CallEnd::Kind::Longjmp:
+    return ", left by longjmp" + At;
+  case questions::CallEnd::Kind::Jump:
+    return ", left by a jump" + At;
+  case questions::CallEnd::Kind::ThreadEnd:
+    return ", left when its thread ended" + At;
+  case questions::CallEnd::Kind::RunEnd:
+    return ", under way at the end: the program " +
+           answers::RunEnd::of(T.reader().end()).text();
+  }
+  llvm_unreachable("there is no other way to leave a call");
+}
+
 /// "transfer(From=1, To=2) = 3"; without debug info the first registers.
-static std::string callText(const Described<CallAnswer> &D) {
+static std::string callText(const Described<CallAnswer> &D,
+                            const query::Trace &T) {
   std::string Text = functionName(D.Call.Function) + "(";
   if (D.Values.Parameters)
     Text += parametersText(*D.Values.Parameters);
@@ -123,9 +150,14 @@ static std::string callText(const Described<CallAnswer> &D) {
   Text += ")";
   if (!D.Values.Result.empty())
     Text += " = " + D.Values.Result;
-  else if (!D.Values.Parameters && D.Call.Value)
-    Text += formatv(" = rax {0:x}", *D.Call.Value);
-  return Text;
+  else if (!D.Values.Parameters && D.Call.End && D.Call.End->Value)
+    Text += formatv(" = rax {0:x}", *D.Call.End->Value);
+  return Text + leavingText(D.Call, T);
+}
+
+static std::string returnText(const CallAnswer &Call) {
+  const auto Time = Call.End ? Call.End->returned() : std::nullopt;
+  return Time ? std::to_string(*Time) : "-";
 }
 
 namespace {
@@ -177,8 +209,14 @@ private:
         Result.Interrupted = true;
         break;
       }
-      const CallMoment Moment{Found.Entry, Found.Return, Found.Thread,
-                              Found.Function.Pc};
+      CallMoment Moment;
+      Moment.Entry = Found.Entry;
+      if (Found.End) {
+        Moment.Return = Found.End->returned();
+        Moment.Left = Found.End->Time;
+      }
+      Moment.Thread = Found.Thread;
+      Moment.Function = Found.Function.Pc;
       Expected<std::optional<CallValues>> Values =
           valuesOf(Reader, Filter, Moment, /*WithResult=*/true);
       if (!Values)
@@ -225,9 +263,8 @@ static Error calls(CommandCall &Call, target::LoadedTrace &Loaded) {
   }
   target::Table Rows({"entry", "return", "thread", "call", "caller"});
   for (const Described<CallAnswer> &D : Found->Answers)
-    Rows.add({std::to_string(D.Call.Entry),
-              D.Call.Return ? std::to_string(*D.Call.Return) : "-",
-              std::to_string(D.Call.Thread), callText(D),
+    Rows.add({std::to_string(D.Call.Entry), returnText(D.Call),
+              std::to_string(D.Call.Thread), callText(D, Loaded.trace()),
               D.Call.Caller ? target::placeOf(*D.Call.Caller) : ""});
   Call.print(Rows.empty() ? "No such call.\n" : Rows.text());
   Call.printEnd(*Found);
@@ -279,7 +316,7 @@ describeFrames(CommandCall &Call, target::LoadedTrace &Loaded,
       continue;
     const answers::Activation &A = Frame.Activation;
     Expected<std::optional<CallValues>> Values =
-        valuesOf(*Reader, All, {A.Entry, std::nullopt, A.Thread, A.Callee},
+        valuesOf(*Reader, All, {A.Entry, {}, {}, A.Thread, A.Callee},
                  /*WithResult=*/false);
     if (!Values)
       return Values.takeError();

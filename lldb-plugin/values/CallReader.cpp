@@ -42,7 +42,7 @@ Expected<std::optional<Timestamp>> afterPrologue(const query::Trace &T,
   std::optional<Timestamp> Ready;
   uint64_t Pc = Call.Function + Prologue;
   if (Error E = T.executions(
-          {Pc, Pc}, {Call.Entry, Call.Return.value_or(T.instructions())},
+          {Pc, Pc}, {Call.Entry, Call.Left.value_or(T.instructions())},
           Call.Thread, /*Backward=*/false, [&](const answers::Execution &X) {
             Ready = X.Time;
             return false;

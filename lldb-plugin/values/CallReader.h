@@ -15,7 +15,8 @@ namespace chronicle::values {
 /// What must be known of a call to read its parameters and its result.
 struct CallMoment {
   Timestamp Entry = 0;
-  std::optional<Timestamp> Return;
+  std::optional<Timestamp> Return; ///< nothing: it did not return
+  std::optional<Timestamp> Left;   ///< by return or not; nothing: not yet
   uint32_t Thread = 0;
   uint64_t Function = 0; ///< its first instruction
 };

@@ -168,11 +168,17 @@ json::Object toJSON(const questions::FrameAnswer &F) {
   return Result;
 }
 
+static void addEnd(json::Object &Call, const questions::CallEnd &End) {
+  Call["return"] = jsonOptional(End.returned());
+  Call["value"] =
+      End.Value ? json::Value(hexNumber(*End.Value)) : json::Value(nullptr);
+  Call["left"] = jsonOptional(End.Time);
+  Call["left-by"] = questions::nameOf(End.How);
+}
+
 json::Object toJSON(const questions::ReturnAnswer &R) {
   json::Object Result = toJSON(R.Call);
-  Result["return"] = jsonOptional(R.Return);
-  if (R.Value)
-    Result["value"] = hexNumber(*R.Value);
+  addEnd(Result, R.End);
   return Result;
 }
 
@@ -183,7 +189,7 @@ json::Object toJSON(const questions::CallAnswer &C) {
     Arguments[Name] = hexNumber(Value);
   json::Object Result{
       {"entry", C.Entry},
-      {"return", jsonOptional(C.Return)},
+      {"return", nullptr},
       {"thread", C.Thread},
       {"function", hexNumber(C.Function.Pc)},
       {"symbol", toJSON(C.Function)},
@@ -193,8 +199,8 @@ json::Object toJSON(const questions::CallAnswer &C) {
       {"tail-call", C.TailCall},
       {"caller", toJSON(C.Caller)},
   };
-  if (C.Value)
-    Result["value"] = hexNumber(*C.Value);
+  if (C.End)
+    addEnd(Result, *C.End);
   return Result;
 }
 

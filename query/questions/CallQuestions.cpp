@@ -58,18 +58,6 @@ static Expected<std::optional<Arrival>> arrivalAt(const query::Trace &T,
   return Result;
 }
 
-/// What the thread has in rax when the call returns.
-static Expected<std::optional<uint64_t>>
-valueAt(const query::Trace &T, uint32_t Thread,
-        std::optional<Timestamp> Return) {
-  if (!Return)
-    return std::nullopt;
-  Expected<answers::Registers> R = T.registers(Thread, *Return);
-  if (!R)
-    return R.takeError();
-  return R->word(CH_OFFSET_RAX);
-}
-
 static Expected<std::optional<CallAnswer>> callAt(const query::Trace &T,
                                                   const answers::Execution &X) {
   Expected<std::optional<Arrival>> Came = arrivalAt(T, X);
@@ -81,21 +69,17 @@ static Expected<std::optional<CallAnswer>> callAt(const query::Trace &T,
   Expected<answers::Registers> R = T.registers(X.Thread, X.Time);
   if (!R)
     return R.takeError();
-  Expected<std::optional<Timestamp>> Return = T.returnOf(A.Call);
-  if (!Return)
-    return Return.takeError();
-  Expected<std::optional<uint64_t>> Value = valueAt(T, X.Thread, *Return);
-  if (!Value)
-    return Value.takeError();
+  Expected<CallEnd> End = endOf(T, A.Call);
+  if (!End)
+    return End.takeError();
   CallAnswer Answer;
   Answer.Entry = X.Time;
-  Answer.Return = *Return;
+  Answer.End = *End;
   Answer.Thread = X.Thread;
   Answer.Function = placeAt(T, X.Pc, X.Time);
   Answer.Arguments = {R->word(CH_OFFSET_RDI), R->word(CH_OFFSET_RSI),
                       R->word(CH_OFFSET_RDX), R->word(CH_OFFSET_RCX),
                       R->word(CH_OFFSET_R8),  R->word(CH_OFFSET_R9)};
-  Answer.Value = *Value;
   Answer.Depth = A.Depth;
   Answer.TailCall = A.TailCall;
   if (A.CallSite)
@@ -155,13 +139,10 @@ Expected<SearchEnd> searchCallees(const query::Trace &T,
 
 Expected<ReturnAnswer> returnOf(const query::Trace &T,
                                 const answers::Activation &A) {
-  Expected<std::optional<Timestamp>> Return = T.returnOf(A);
-  if (!Return)
-    return Return.takeError();
-  Expected<std::optional<uint64_t>> Value = valueAt(T, A.Thread, *Return);
-  if (!Value)
-    return Value.takeError();
-  return ReturnAnswer{frameAt(T, A, A.Entry), *Return, *Value};
+  Expected<CallEnd> End = endOf(T, A);
+  if (!End)
+    return End.takeError();
+  return ReturnAnswer{frameAt(T, A, A.Entry), *End};
 }
 
 } // namespace chronicle::questions

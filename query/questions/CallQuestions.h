@@ -6,6 +6,7 @@
 #ifndef CHRONICLE_QUERY_QUESTIONS_CALLQUESTIONS_H
 #define CHRONICLE_QUERY_QUESTIONS_CALLQUESTIONS_H
 
+#include "query/questions/CallEnd.h"
 #include "query/questions/Place.h"
 #include "query/questions/Search.h"
 #include <array>
@@ -20,18 +21,17 @@ struct CallAnswer {
                                                   "rcx", "r8",  "r9"};
 
   Timestamp Entry = 0;
-  std::optional<Timestamp> Return; ///< nothing: not within the run
+  std::optional<CallEnd> End; ///< nothing: not known
   uint32_t Thread = 0;
   Place Function; ///< its first instruction
   std::array<uint64_t, 6> Arguments = {};
-  std::optional<uint64_t> Value; ///< rax when it returned
   size_t Depth = 0;              ///< how many calls it is in
   bool TailCall = false;
   std::optional<Place> Caller; ///< the call, or the jump of a tail call
 };
 
-/// Calls of the functions of that name. Every result costs the call stack at
-/// the entry and the registers at the entry and at the return.
+/// Calls of the functions of that name. Every result costs the call stack and
+/// the registers at the entry, and endOf().
 llvm::Expected<SearchEnd> searchCalls(const query::Trace &T,
                                       llvm::StringRef Function,
                                       const SearchOptions &Options,
@@ -55,11 +55,9 @@ llvm::Expected<SearchEnd> searchCallees(const query::Trace &T,
                                         Visitor<FrameAnswer> Visit,
                                         const answers::Cancellation &Cancel);
 
-/// How a call ended.
 struct ReturnAnswer {
   FrameAnswer Call;
-  std::optional<Timestamp> Return; ///< nothing: not within the run
-  std::optional<uint64_t> Value;   ///< rax then
+  CallEnd End;
 };
 llvm::Expected<ReturnAnswer> returnOf(const query::Trace &T,
                                       const answers::Activation &A);

@@ -135,11 +135,11 @@ Trace::countExecutions(answers::AddressRange Code, answers::TimeRange When,
   return I->Executions.count(Code, When, Thread, Cancel);
 }
 
-Expected<std::vector<answers::Activation>> Trace::callStack(uint32_t Thread,
-                                                            Timestamp T) const {
+Expected<std::vector<answers::Activation>>
+Trace::callStack(uint32_t Thread, Timestamp T, size_t Most) const {
   if (Error E = I->check(T))
     return E;
-  return I->Calls.stackAt(Thread, T);
+  return I->Calls.stackAt(Thread, T, Most);
 }
 
 Expected<std::optional<Timestamp>>

@@ -93,9 +93,10 @@ public:
                   uint32_t Thread,
                   const answers::Cancellation *Cancel = nullptr) const;
 
-  /// The activations of the thread at T, innermost first. One block.
-  llvm::Expected<std::vector<answers::Activation>> callStack(uint32_t Thread,
-                                                             Timestamp T) const;
+  /// The activations of the thread at T, innermost first, and no more than
+  /// Most. One block, and a few lookups per activation.
+  llvm::Expected<std::vector<answers::Activation>>
+  callStack(uint32_t Thread, Timestamp T, size_t Most = ~size_t(0)) const;
   /// When the activation ends: the first T at which the stack pointer is above
   /// its value at entry. Nothing: not within the run.
   llvm::Expected<std::optional<Timestamp>>

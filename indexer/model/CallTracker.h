@@ -57,6 +57,9 @@ public:
     if (LLVM_UNLIKELY(To > Limit))
       rise();
   }
+  /// Ends what is over by the stack pointer. Only necessary after records were
+  /// added at the outer end of the current stack.
+  void settle() { rise(); }
   /// The stack pointer was set to something from elsewhere.
   void set(uint64_t To, Timestamp T);
   /// The exit was a call; the stack pointer is where the return address is. A

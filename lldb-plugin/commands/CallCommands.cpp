@@ -338,7 +338,7 @@ static Error backtrace(CommandCall &Call, target::LoadedTrace &Loaded) {
   if (!Thread)
     return Thread.takeError();
   Expected<std::vector<FrameAnswer>> Stack =
-      questions::callStack(Loaded.trace(), *Thread, At);
+      questions::callStack(Loaded.trace(), *Thread, At, *Limit + 1);
   if (!Stack)
     return Stack.takeError();
   bool More = Stack->size() > *Limit, Interrupted = false;

@@ -171,31 +171,39 @@ static Error reverseNext(CommandCall &Call, target::LoadedTrace &Loaded) {
 }
 
 static Error reverseFinish(CommandCall &Call, target::LoadedTrace &Loaded) {
-  return step(
-      Call, Loaded, session::StopKind::ReverseStepOut,
-      [&](stepping::SourceStep &Steps, const Start &From,
-          uint64_t Count) -> stepping::SourceStep::Destination {
-        // The selected frame's function, and Count - 1 of its callers.
-        lldb::SBThread Thread = From.Thread;
-        uint32_t Selected =
-            Thread.GetSelectedFrame().GetFrameID() + uint32_t(Count) - 1;
-        size_t Concrete = 0;
-        for (uint32_t I = 0; I < Selected; ++I)
-          Concrete += isActivation(Thread.GetFrameAtIndex(I));
-        // A function that ended by a tail call belongs to the one it called.
-        if (Concrete && Thread.GetFrameAtIndex(Selected).IsArtificial())
-          --Concrete;
-        Expected<history::HistoryFrames> History =
-            history::HistoryFrames::create(Loaded.trace(), From.Where.Thread,
-                                           From.Where.Time);
-        if (!History)
-          return History.takeError();
-        if (Concrete >= History->frames().size())
-          return createStringError(formatv("there are only {0} calls under way",
-                                           History->frames().size()));
-        return Steps.out(From.Where, History->frames()[Concrete].Activation,
-                         scopesOf(Thread, Selected));
-      });
+  return step(Call, Loaded, session::StopKind::ReverseStepOut,
+              [&](stepping::SourceStep &Steps, const Start &From,
+                  uint64_t Count) -> stepping::SourceStep::Destination {
+                // The selected frame's function, and Count - 1 of its callers.
+                lldb::SBThread Thread = From.Thread;
+                uint32_t Selected = Thread.GetSelectedFrame().GetFrameID() +
+                                    uint32_t(Count) - 1;
+                size_t Concrete = 0;
+                for (uint32_t I = 0; I < Selected; ++I)
+                  Concrete += isActivation(Thread.GetFrameAtIndex(I));
+                // A function that ended by a tail call belongs to the one it
+                // called.
+                if (Concrete && Thread.GetFrameAtIndex(Selected).IsArtificial())
+                  --Concrete;
+                Expected<history::HistoryFrames> History =
+                    history::HistoryFrames::create(
+                        Loaded.trace(), From.Where.Thread, From.Where.Time);
+                if (!History)
+                  return History.takeError();
+                Expected<const history::HistoryFrame *> Frame =
+                    History->frame(Concrete);
+                if (!Frame)
+                  return Frame.takeError();
+                if (!*Frame) {
+                  Expected<size_t> Count = History->count();
+                  if (!Count)
+                    return Count.takeError();
+                  return createStringError(
+                      formatv("there are only {0} calls under way", *Count));
+                }
+                return Steps.out(From.Where, (*Frame)->Activation,
+                                 scopesOf(Thread, Selected));
+              });
 }
 
 static Error reverseStepInstruction(CommandCall &Call,

@@ -9,8 +9,8 @@ using support::endian::write64le;
 
 namespace chronicle::history {
 
-/// The length limit of an x86-64 instruction.
-static constexpr uint64_t LongestInstruction = 15;
+/// How many activations are looked up at once at first.
+static constexpr size_t FirstActivations = 32;
 
 static Expected<std::vector<uint8_t>> readAll(const query::Trace &T,
                                               uint64_t Address, uint64_t Length,
@@ -31,69 +31,92 @@ static void set(answers::Registers &R, unsigned Offset, uint64_t Value) {
 Expected<HistoryFrames> HistoryFrames::create(const query::Trace &T,
                                               uint32_t Thread, Timestamp Time) {
   HistoryFrames Result(T, Thread, Time);
-  Expected<std::vector<answers::Activation>> Stack = T.callStack(Thread, Time);
-  if (!Stack)
-    return Stack.takeError();
-  Result.Stack = std::move(*Stack);
-  if (Error E = Result.build())
+  if (Error E = Result.know(FirstActivations))
     return E;
   return Result;
 }
 
-/// The return address that the activation's call pushed; 0: unknown.
+Error HistoryFrames::know(size_t Most) {
+  if (Complete || Stack.size() >= Most)
+    return Error::success();
+  Expected<std::vector<answers::Activation>> Known =
+      T->callStack(Thread, Time, Most);
+  if (!Known)
+    return Known.takeError();
+  Complete = Known->size() < Most;
+  Stack = std::move(*Known);
+  return Error::success();
+}
+
+/// The return address that the activation's call pushed, or the kernel for a
+/// handler; 0: unknown.
 Expected<uint64_t>
 HistoryFrames::returnAddress(const answers::Activation &A) const {
-  // Nearly always the stack still has it. An address just after the call
-  // instruction is the right one.
-  if (A.CallSite) {
-    Expected<std::vector<uint8_t>> Now = readAll(*T, A.StackPointer, 8, Time);
-    if (!Now)
-      return Now.takeError();
-    if (!Now->empty()) {
-      uint64_t Address = read64le(Now->data());
-      if (Address > A.CallSite && Address - A.CallSite <= LongestInstruction)
-        return Address;
-    }
-  }
+  if (A.Return)
+    return A.Return;
   Expected<std::vector<uint8_t>> Then = readAll(*T, A.StackPointer, 8, A.Entry);
   if (!Then)
     return Then.takeError();
   return Then->empty() ? 0 : read64le(Then->data());
 }
 
-Error HistoryFrames::build() {
-  for (size_t I = 0; I < Stack.size(); ++I) {
-    const answers::Activation &A = Stack[I];
-    HistoryFrame Frame;
-    Frame.Activation = I;
-    Frame.Cfa = A.StackPointer + 8;
-    Frame.Pc = A.Pc;
-    Frame.What = HistoryFrame::Interrupted;
-    if (I && !Stack[I - 1].Signal && !Stack[I - 1].Jumped) {
-      Expected<uint64_t> Address = returnAddress(Stack[I - 1]);
-      if (!Address)
-        return Address.takeError();
-      Frame.What = HistoryFrame::Called;
-      if (*Address)
-        Frame.Pc = *Address;
-    }
-    Frames.push_back(Frame);
-    if (!A.Signal || I + 1 == Stack.size())
-      continue;
-    Expected<uint64_t> Address = returnAddress(A);
+/// Adds the frames of the next activation.
+Error HistoryFrames::addFrames() {
+  const size_t I = Shown++;
+  const answers::Activation &A = Stack[I];
+  HistoryFrame Frame;
+  Frame.Activation = I;
+  Frame.Cfa = A.StackPointer + 8;
+  Frame.Pc = A.Pc;
+  Frame.What = HistoryFrame::Interrupted;
+  if (I && !Stack[I - 1].Signal && !Stack[I - 1].Jumped) {
+    Expected<uint64_t> Address = returnAddress(Stack[I - 1]);
     if (!Address)
       return Address.takeError();
-    Expected<answers::Registers> R = interruptedRegisters(A);
-    if (!R)
-      return R.takeError();
-    HistoryFrame Trampoline;
-    Trampoline.What = HistoryFrame::Trampoline;
-    Trampoline.Activation = I;
-    Trampoline.Pc = *Address;
-    Trampoline.Cfa = R->rsp();
-    Frames.push_back(Trampoline);
+    Frame.What = HistoryFrame::Called;
+    if (*Address)
+      Frame.Pc = *Address;
   }
+  Frames.push_back(Frame);
+  if (!A.Signal || I + 1 == Stack.size())
+    return Error::success();
+  Expected<uint64_t> Address = returnAddress(A);
+  if (!Address)
+    return Address.takeError();
+  Expected<answers::Registers> R = interruptedRegisters(A);
+  if (!R)
+    return R.takeError();
+  HistoryFrame Trampoline;
+  Trampoline.What = HistoryFrame::Trampoline;
+  Trampoline.Activation = I;
+  Trampoline.Pc = *Address;
+  Trampoline.Cfa = R->rsp();
+  Frames.push_back(Trampoline);
   return Error::success();
+}
+
+Expected<const HistoryFrame *> HistoryFrames::frame(size_t Index) {
+  while (Index >= Frames.size()) {
+    // The one after it must be known too, so that the outermost one is known.
+    if (Shown + 1 >= Stack.size())
+      if (Error E = know(2 * Stack.size()))
+        return E;
+    if (Shown == Stack.size())
+      return nullptr;
+    if (Error E = addFrames())
+      return E;
+  }
+  return &Frames[Index];
+}
+
+Expected<size_t> HistoryFrames::count() {
+  if (Error E = know(~size_t(0)))
+    return E;
+  // A handler has another frame, for the code that it returns to.
+  size_t Count = Stack.size();
+  for (const answers::Activation &A : Stack)
+    Count += A.Signal;
+  return Count - (!Stack.empty() && Stack.back().Signal);
 }
 
 /// The registers of what the handler interrupted: from the signal frame that

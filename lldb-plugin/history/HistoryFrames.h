@@ -29,24 +29,30 @@ struct HistoryFrame {
       0; ///< index in the call stack; of a trampoline, the handler's
 };
 
-/// The frames of a thread at one moment. create() costs as much as
-/// Trace::callStack(), plus one block for each return address that is no longer
-/// on the stack.
+/// The frames of a thread at one moment. They are found when they are asked
+/// for: a frame costs a few lookups, and creating this costs one block, however
+/// deep the stack is.
 class HistoryFrames {
 public:
   static llvm::Expected<HistoryFrames> create(const query::Trace &T,
                                               uint32_t Thread, Timestamp Time);
 
-  /// Innermost first. Empty if the thread has not run yet.
-  llvm::ArrayRef<HistoryFrame> frames() const { return Frames; }
-  /// The registers when the frame made its call, including those that a callee
-  /// need not preserve. For frame 0, the present registers. Costs one block.
+  /// Innermost first, from 0; null: there are no more. Frame 0 is missing if
+  /// the thread has not run yet. Valid until the next call.
+  llvm::Expected<const HistoryFrame *> frame(size_t Index);
+  /// How many there are. Goes through all calls under way.
+  llvm::Expected<size_t> count();
+  /// The registers when the frame, which was found before, made its call,
+  /// including those that a callee need not preserve. For frame 0, the present
+  /// registers. Costs one block.
   llvm::Expected<answers::Registers> registers(size_t Frame) const;
 
 private:
   HistoryFrames(const query::Trace &T, uint32_t Thread, Timestamp Time)
       : T(&T), Thread(Thread), Time(Time) {}
-  llvm::Error build();
+  /// Makes at least Most activations known, or all.
+  llvm::Error know(size_t Most);
+  llvm::Error addFrames();
   llvm::Expected<uint64_t> returnAddress(const answers::Activation &A) const;
   llvm::Expected<answers::Registers> entryRegisters(size_t Index) const;
   llvm::Expected<answers::Registers>
@@ -57,6 +63,8 @@ private:
   Timestamp Time;
   std::vector<HistoryFrame> Frames;
   std::vector<answers::Activation> Stack;
+  bool Complete = false; ///< Stack has all activations
+  size_t Shown = 0;      ///< how many of them have their frames
 };
 
 } // namespace chronicle::history

@@ -144,49 +144,65 @@ protected:
   }
 
   uint32_t DoGetFrameCount() override {
-    if (const history::HistoryFrames *History = frames())
-      return uint32_t(History->frames().size());
-    return Stock ? Stock->GetFrameCount() : 0;
+    history::HistoryFrames *History = frames();
+    if (!History)
+      return Stock ? Stock->GetFrameCount() : 0;
+    Expected<size_t> Count = History->count();
+    if (Count)
+      return uint32_t(*Count);
+    llvm::consumeError(Count.takeError()); // LLDB asks for the frames then
+    return 0;
   }
 
   bool DoGetFrameInfoAtIndex(uint32_t Index, addr_t &Cfa, addr_t &Pc,
                              bool &BehavesLikeZeroth) override {
-    const history::HistoryFrames *History = frames();
+    history::HistoryFrames *History = frames();
     if (!History)
       return Stock &&
              Stock->GetFrameInfoAtIndex(Index, Cfa, Pc, BehavesLikeZeroth);
-    if (Index >= History->frames().size())
+    const history::HistoryFrame *Frame = frameAt(*History, Index);
+    if (!Frame)
       return false;
-    const history::HistoryFrame &Frame = History->frames()[Index];
-    Cfa = Frame.Cfa;
-    Pc = Frame.Pc;
-    BehavesLikeZeroth = Frame.What != history::HistoryFrame::Called;
+    Cfa = Frame->Cfa;
+    Pc = Frame->Pc;
+    BehavesLikeZeroth = Frame->What != history::HistoryFrame::Called;
     return true;
   }
 
   RegisterContextSP DoCreateRegisterContextForFrame(StackFrame *F) override {
-    const history::HistoryFrames *History = frames();
+    history::HistoryFrames *History = frames();
     if (!History)
       return Stock ? Stock->CreateRegisterContextForFrame(F)
                    : RegisterContextSP();
     uint32_t Index = F->GetConcreteFrameIndex();
-    if (Index >= History->frames().size())
+    const history::HistoryFrame *Frame = frameAt(*History, Index);
+    if (!Frame)
       return RegisterContextSP();
     if (!Index)
       return m_thread.GetRegisterContext();
+    const bool Interrupted = Frame->What != history::HistoryFrame::Called;
     Expected<answers::Registers> R = History->registers(Index);
     if (!R) {
       llvm::consumeError(R.takeError()); // LLDB shows a frame without registers
       return RegisterContextSP();
     }
-    return std::make_shared<HistoryRegisters>(
-        m_thread, Index, *R,
-        History->frames()[Index].What != history::HistoryFrame::Called);
+    return std::make_shared<HistoryRegisters>(m_thread, Index, *R, Interrupted);
   }
 
 private:
+  /// Null: there is none, or history cannot be read there. LLDB ends its list
+  /// of frames then.
+  static const history::HistoryFrame *frameAt(history::HistoryFrames &History,
+                                              uint32_t Index) {
+    Expected<const history::HistoryFrame *> Frame = History.frame(Index);
+    if (Frame)
+      return *Frame;
+    llvm::consumeError(Frame.takeError());
+    return nullptr;
+  }
+
   /// Null: history has none.
-  const history::HistoryFrames *frames() {
+  history::HistoryFrames *frames() {
     if (Known)
       return Frames ? &*Frames : nullptr;
     Known = true;
@@ -198,7 +214,7 @@ private:
         history::HistoryFrames::create(*Run, Number, Now);
     if (!Made)
       llvm::consumeError(Made.takeError()); // LLDB unwinds by itself then
-    else if (!Made->frames().empty())
+    else if (frameAt(*Made, 0))
       Frames.emplace(std::move(*Made));
     return Frames ? &*Frames : nullptr;
   }

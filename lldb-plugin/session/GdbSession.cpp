@@ -479,7 +479,8 @@ std::string GdbSession::answerMonitor(StringRef Hex) {
     Answer = "the next continue or step, in any direction, goes there\n";
   } else {
     Answer = "monitor now: show the time\n"
-             "monitor goto TIME|start|end|crash: make the next continue or step go there\n";
+             "monitor goto TIME|start|end|crash: make the next continue or "
+             "step go there\n";
   }
   return toHex(Answer, true);
 }

@@ -93,7 +93,7 @@ Expected<bool> ActivationWalk::enterCallBefore(const Found &F,
     if (!Call)
       break;
     Expected<std::vector<answers::Activation>> Stack =
-        T.callStack(Thread, *Call);
+        T.callStack(Thread, *Call, 1);
     if (!Stack)
       return Stack.takeError();
     if (!Stack->empty() && same(Stack->front(), Inside)) {

@@ -44,7 +44,7 @@ Expected<bool> LineStep::begin() {
   if (!R)
     return R.takeError();
   Expected<std::vector<answers::Activation>> Here =
-      Context.T.callStack(From.Thread, From.Time);
+      Context.T.callStack(From.Thread, From.Time, 1);
   if (!Here)
     return Here.takeError();
   if (Here->empty())

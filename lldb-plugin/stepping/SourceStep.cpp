@@ -31,7 +31,7 @@ SourceStep::Destination SourceStep::out(session::Position From, size_t Index,
   if (Scopes > 1)
     return outOfInlined(From, Index, Scopes);
   Expected<std::vector<answers::Activation>> Stack =
-      Context.T.callStack(From.Thread, From.Time);
+      Context.T.callStack(From.Thread, From.Time, Index + 1);
   if (!Stack)
     return Stack.takeError();
   assert(Index < Stack->size());
@@ -48,7 +48,7 @@ SourceStep::Destination SourceStep::out(session::Position From, size_t Index,
 SourceStep::Destination SourceStep::outOfInlined(session::Position From,
                                                  size_t Index, size_t Scopes) {
   Expected<std::vector<answers::Activation>> Stack =
-      Context.T.callStack(From.Thread, From.Time);
+      Context.T.callStack(From.Thread, From.Time, Index + 1);
   if (!Stack)
     return Stack.takeError();
   assert(Index < Stack->size());

@@ -92,12 +92,14 @@ CallReader::enter(const CallMoment &Call) {
   if (Error E = There.go(**Ready, Call.Thread))
     return E;
   lldb::SBThread Thread = There.thread();
-  for (uint32_t I = 0, N = Thread.GetNumFrames(); I < N; ++I) {
+  // Not by the number of frames: LLDB would look for all of them.
+  for (uint32_t I = 0;; ++I) {
     lldb::SBFrame Frame = Thread.GetFrameAtIndex(I);
+    if (!Frame.IsValid())
+      return std::nullopt;
     if (!Frame.IsInlined())
       return Frame;
   }
-  return std::nullopt;
 }
 
 std::vector<Parameter> CallReader::parameters(lldb::SBFrame Frame) {

@@ -25,11 +25,14 @@ public:
   struct Node {
     pieces::CallRecord Call; ///< Node: its number in the file, or 0
     uint32_t Parent = None;
+    /// The number of the parent in the file, if it is not a node: of a deep
+    /// stack only the innermost calls are.
+    uint32_t Outer = 0;
     uint32_t Thread = 0;
     Timestamp End = Never; ///< Never: not in this block
-    /// For the first activation of a stack, the highest stack pointer seen.
-    /// With Interrupts, see there: for a signal handler that was entered in this
-    /// block.
+    /// For the first activation of a stack and for one with Outer, the highest
+    /// stack pointer seen on the stack. With Interrupts, see there: for a
+    /// signal handler that was entered in this block.
     uint64_t Extra = 0;
     bool Created = false; ///< in this block; false: it was there at its start
     bool Hidden = false;  ///< not a call: only the bottom of a signal stack
@@ -62,12 +65,14 @@ public:
   /// Whether the thread is in the block.
   bool has(uint32_t Thread) const { return Timelines.count(Thread); }
   /// The activation with this number in the file, if it is alive at the start
-  /// or the end of the block; otherwise None.
+  /// or the end of the block; otherwise None. Also None if it is so far out on
+  /// its stack that the block has nothing to do with it.
   uint32_t find(uint32_t Number) const;
   uint64_t bytes() const;
 
 private:
   friend class BlockCallsBuilder;
+  friend class StackLoader;
   struct Change {
     Timestamp Time;
     uint32_t Node;

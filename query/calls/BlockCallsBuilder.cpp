@@ -35,66 +35,6 @@ stacksBefore(state::StateCache &States, uint32_t Thread, BlockNumber N,
   return nullptr;
 }
 
-/// The callee of a tracker's record that was entered in an earlier block, where
-/// its superblock is not known.
-static constexpr uint32_t EnteredEarlier = ~uint32_t(0);
-
-/// Top and Interrupted are those of the stack that the call is on.
-BlockCalls::Node &BlockCallsBuilder::addNode(uint32_t Thread,
-                                             const pieces::CallRecord &Call,
-                                             uint64_t Top, bool Interrupted) {
-  Node &N = Result.Nodes.emplace_back();
-  N.Call = Call;
-  N.Thread = Thread;
-  if (N.isFirst()) {
-    N.Extra = Top;
-    N.Hidden = Interrupted;
-  }
-  return N;
-}
-
-Error BlockCallsBuilder::loadStack(uint32_t Thread,
-                                   const pieces::ThreadStacks::Stack &From,
-                                   model::CallStackRecord &Into) {
-  Into.StackPointer = From.StackPointer;
-  Into.Top = From.Top;
-  Into.Id = From.Id;
-  Into.Interrupted = From.Interrupted;
-  uint32_t Outer = 0;
-  for (uint32_t Number = From.Activation; Number;) {
-    Expected<pieces::ActivationRecord> A = States.pieces().activation(Number);
-    if (!A)
-      return A.takeError();
-    Into.Calls.push_back(A->Call);
-    Number = A->Parent;
-    if (A->isFirstOfStack()) {
-      Outer = Number;
-      break;
-    }
-  }
-  if (Into.Calls.empty() || Into.Calls.back().Slot != pieces::NeverEnds)
-    return createStringError("the call stacks of the trace are damaged");
-  std::reverse(Into.Calls.begin(), Into.Calls.end());
-  uint32_t Parent = BlockCalls::None;
-  if (Outer)
-    if (auto It = Result.ByNumber.find(Outer); It != Result.ByNumber.end())
-      Parent = It->second;
-  for (pieces::CallRecord &Call : Into.Calls) {
-    addNode(Thread, Call, From.Top, From.Interrupted).Parent = Parent;
-    Parent = Result.size() - 1;
-    Result.ByNumber[Call.Node] = Parent;
-    Call.Node = Parent + 1;
-    // The record was written before the callee's first superblock ran. That has
-    // run since, unless a signal came first, so the call must not be taken for
-    // new.
-    const pieces::CallRecord *Inner =
-        &Call == &Into.Calls.back() ? nullptr : &Call + 1;
-    if (!Call.Callee && Inner && (!Inner->Signal || Inner->Entry != Call.Entry))
-      Call.Callee = EnteredEarlier;
-  }
-  return Error::success();
-}
-
 Error BlockCallsBuilder::load(uint32_t Thread) {
   std::shared_ptr<const std::vector<pieces::ThreadStacks>> Holder;
   Expected<const pieces::ThreadStacks *> T =
@@ -103,18 +43,10 @@ Error BlockCallsBuilder::load(uint32_t Thread) {
     return T.takeError();
   if (!*T)
     return Error::success();
-  std::vector<model::CallStackRecord> Stacks((*T)->Stacks.size());
-  // A signal stack refers to the stack that it interrupted, which is older.
-  std::vector<size_t> Order(Stacks.size());
-  for (size_t I = 0; I < Order.size(); ++I)
-    Order[I] = I;
-  llvm::sort(Order, [&](size_t A, size_t B) {
-    return (*T)->Stacks[A].Id < (*T)->Stacks[B].Id;
-  });
-  for (size_t I : Order)
-    if (Error E = loadStack(Thread, (*T)->Stacks[I], Stacks[I]))
-      return E;
-  Follower.add(Thread, model::CallTracker(std::move(Stacks)), (*T)->Signals);
+  Expected<model::CallTracker> Known = Stacks.load(**T);
+  if (!Known)
+    return Known.takeError();
+  Follower.add(Thread, std::move(*Known), (*T)->Signals);
   model::CallTracker &Calls = *Follower.thread(Thread);
   Calls.Ended = &Ended;
   note(Thread, Calls.current().Calls.back().Node - 1, 0);
@@ -143,7 +75,13 @@ void BlockCallsBuilder::number(uint32_t Thread, model::CallTracker &Calls) {
   Calls.number(Calls.current(),
                [&](uint32_t Parent, const model::CallStackRecord &Stack,
                    const pieces::CallRecord &Call) {
-                 Node &N = addNode(Thread, Call, Stack.Top, Stack.Interrupted);
+                 Node &N = Result.Nodes.emplace_back();
+                 N.Call = Call;
+                 N.Thread = Thread;
+                 if (N.isFirst()) {
+                   N.Extra = Stack.Top;
+                   N.Hidden = Stack.Interrupted;
+                 }
                  N.Parent = Parent ? Parent - 1 : BlockCalls::None;
                  N.Created = true;
                  return Result.size();
@@ -151,13 +89,16 @@ void BlockCallsBuilder::number(uint32_t Thread, model::CallTracker &Calls) {
 }
 
 /// Takes over what changed in the tracker.
-void BlockCallsBuilder::update(uint32_t Thread, model::CallTracker &Calls,
-                               Timestamp T) {
+Error BlockCallsBuilder::update(uint32_t Thread, model::CallTracker &Calls,
+                                Timestamp T) {
+  if (Error E = Stacks.refill(Thread, Calls))
+    return E;
   for (const pieces::CallRecord &Call : Ended)
     end(Call, T);
   Ended.clear();
   number(Thread, Calls);
   note(Thread, Calls.current().Calls.back().Node - 1, T);
+  return Error::success();
 }
 
 static uint64_t wordAt(const uint8_t *State, unsigned Offset) {
@@ -184,7 +125,8 @@ Error BlockCallsBuilder::event(const Event &E, Timestamp T) {
     return Error::success();
   Calls->Ended = &Ended;
   uint32_t Before = Result.size();
-  update(Thread, *Calls, T);
+  if (Error Problem = update(Thread, *Calls, T))
+    return Problem;
   // The outermost of several handlers interrupted the program; the others
   // interrupted the first instruction of the one before. Only the pc of the
   // program is known.
@@ -263,7 +205,8 @@ Error BlockCallsBuilder::followExit(const code::ExecutionWalk::Item &I,
       if (!To)
         return To.takeError();
       Calls.set(*To, When);
-      update(I.Thread, Calls, When);
+      if (Error E = update(I.Thread, Calls, When))
+        return E;
     }
     Expected<uint64_t> Last = stackPointerAt(I, After);
     if (!Last)
@@ -272,21 +215,22 @@ Error BlockCallsBuilder::followExit(const code::ExecutionWalk::Item &I,
         I.Facts->stackSets()[X.Stack.Base - 1];
     if (Set.Elsewhere) {
       Calls.set(*Last - uint64_t(X.Stack.Delta), After);
-      update(I.Thread, Calls, I.Time + Set.Instruction + 1);
+      if (Error E = update(I.Thread, Calls, I.Time + Set.Instruction + 1))
+        return E;
     }
     Calls.moved(*Last);
-    update(I.Thread, Calls, After);
-    return Error::success();
+    return update(I.Thread, Calls, After);
   }
   uint64_t To = Calls.stackPointer() + uint64_t(X.Stack.Delta);
   Calls.moved(To);
+  if (Error E = Stacks.refill(I.Thread, Calls))
+    return E;
   bool Returns = X.Jump == CH_JUMP_RETURN && Ended.size() == 1 &&
                  Ended.front().Slot == To - 8;
   if (!Ended.empty() && !Returns)
     if (Error E = endInside(I))
       return E;
-  update(I.Thread, Calls, After);
-  return Error::success();
+  return update(I.Thread, Calls, After);
 }
 
 Error BlockCallsBuilder::follow(const code::ExecutionWalk::Item &I) {
@@ -311,7 +255,8 @@ Error BlockCallsBuilder::follow(const code::ExecutionWalk::Item &I) {
       if (!To)
         return To.takeError();
       Calls->set(*To, When);
-      update(I.Thread, *Calls, When);
+      if (Error E = update(I.Thread, *Calls, When))
+        return E;
     }
     return Error::success();
   }
@@ -327,7 +272,7 @@ Error BlockCallsBuilder::follow(const code::ExecutionWalk::Item &I) {
     return E;
   if (X.Jump == CH_JUMP_CALL) {
     Calls->call(I.Superblock, I.Time + I.Passed);
-    update(I.Thread, *Calls, I.Time + I.Passed);
+    return update(I.Thread, *Calls, I.Time + I.Passed);
   }
   return Error::success();
 }

@@ -7,7 +7,7 @@
 #define CHRONICLE_QUERY_CALLS_BLOCKCALLSBUILDER_H
 
 #include "indexer/model/CallFollower.h"
-#include "query/calls/BlockCalls.h"
+#include "query/calls/StackLoader.h"
 #include "query/code/ExecutionWalk.h"
 
 namespace chronicle::calls {
@@ -18,7 +18,8 @@ class BlockCallsBuilder {
 public:
   BlockCallsBuilder(state::StateCache &States, const code::CodeTable &Code,
                     state::StateCursor Cursor, BlockCalls &Result)
-      : States(States), Code(Code), Cursor(std::move(Cursor)), Result(Result) {}
+      : States(States), Code(Code), Cursor(std::move(Cursor)), Result(Result),
+        Stacks(States, Result) {}
 
   llvm::Error run();
 
@@ -26,9 +27,6 @@ private:
   using Node = BlockCalls::Node;
 
   llvm::Error load(uint32_t Thread);
-  llvm::Error loadStack(uint32_t Thread,
-                        const pieces::ThreadStacks::Stack &From,
-                        model::CallStackRecord &Into);
   llvm::Error event(const Event &E, Timestamp T);
   llvm::Error follow(const code::ExecutionWalk::Item &I);
   llvm::Error followExit(const code::ExecutionWalk::Item &I,
@@ -38,9 +36,7 @@ private:
                                           Timestamp T);
   llvm::Error endInside(const code::ExecutionWalk::Item &I);
   void end(const pieces::CallRecord &Call, Timestamp T);
-  void update(uint32_t Thread, model::CallTracker &Calls, Timestamp T);
-  Node &addNode(uint32_t Thread, const pieces::CallRecord &Call, uint64_t Top,
-                bool Interrupted);
+  llvm::Error update(uint32_t Thread, model::CallTracker &Calls, Timestamp T);
   void number(uint32_t Thread, model::CallTracker &Calls);
   void note(uint32_t Thread, uint32_t Innermost, Timestamp T);
   llvm::Error numberAtEnd();
@@ -49,6 +45,7 @@ private:
   const code::CodeTable &Code;
   state::StateCursor Cursor;
   BlockCalls &Result;
+  StackLoader Stacks;
   model::CallFollower Follower;
   std::vector<pieces::CallRecord> Ended;
   llvm::DenseMap<const Event *, uint64_t> PcBefore; ///< by change of registers

@@ -2,6 +2,7 @@
 
 #include "query/calls/CallHistory.h"
 #include "query/calls/LastInstruction.h"
+#include "query/calls/StackWalk.h"
 #include "query/state/Moment.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -74,8 +75,10 @@ Expected<CallHistory::Place> CallHistory::stackPlace(uint32_t Thread,
   Expected<Place> P = innermost(Thread, T, T);
   if (!P || P->Node == None)
     return P;
-  for (uint32_t At = P->Node; At != None; At = P->Calls->node(At).Parent)
-    if (P->Calls->node(At).Created && !P->Calls->node(At).Call.Callee)
+  // The activations around one from an earlier block are from there too.
+  for (uint32_t At = P->Node; At != None && P->Calls->node(At).Created;
+       At = P->Calls->node(At).Parent)
+    if (!P->Calls->node(At).Call.Callee)
       return innermost(Thread, T);
   return P;
 }
@@ -122,6 +125,7 @@ Expected<answers::Activation> CallHistory::describe(const BlockCalls::Node &N) {
     if (!F)
       return F.takeError();
     A.CallSite = (*F)->lastAddress();
+    A.Return = (*F)->endAddress();
   }
   if (Call.Callee) {
     Expected<const code::CodeFacts *> F = Code.facts(Call.Callee);
@@ -164,6 +168,7 @@ CallHistory::interruptedPc(const BlockCalls::Node &N) {
 /// at T, adds that place and the whole stack of the code that jumped there. The
 /// activation that jumped may be over by the stack pointer: a return does that.
 Expected<bool> CallHistory::addJump(uint64_t Pc, uint32_t Thread, Timestamp T,
+                                    size_t Most,
                                     std::vector<answers::Activation> &Result) {
   if (States.maps().isExecutable(Pc, T))
     return false;
@@ -184,7 +189,7 @@ Expected<bool> CallHistory::addJump(uint64_t Pc, uint32_t Thread, Timestamp T,
   if (!Before)
     return Before.takeError();
   Expected<std::vector<answers::Activation>> Outer =
-      stackAt(Thread, (*Jump)->Time);
+      stackAt(Thread, (*Jump)->Time, Most - 1);
   if (!Outer)
     return Outer.takeError();
   answers::Activation There;
@@ -199,8 +204,8 @@ Expected<bool> CallHistory::addJump(uint64_t Pc, uint32_t Thread, Timestamp T,
   return true;
 }
 
-Expected<std::vector<answers::Activation>> CallHistory::stackAt(uint32_t Thread,
-                                                                Timestamp T) {
+Expected<std::vector<answers::Activation>>
+CallHistory::stackAt(uint32_t Thread, Timestamp T, size_t Most) {
   const answers::ThreadInfo *Info = States.threads().find(Thread);
   if (!Info)
     return createStringError(formatv("there is no thread {0}", Thread));
@@ -228,8 +233,11 @@ Expected<std::vector<answers::Activation>> CallHistory::stackAt(uint32_t Thread,
   }
   // Until when the activation ran: to T, or until a signal interrupted it.
   std::optional<Timestamp> Until = T;
-  for (uint32_t At = P->Node; At != None; At = P->Calls->node(At).Parent) {
-    const BlockCalls::Node &N = P->Calls->node(At);
+  StackWalk Walk(States, P->Calls, P->Node);
+  for (; Walk.node() && Result.size() < Most;) {
+    const BlockCalls::Node N = *Walk.node();
+    if (Error E = Walk.outward())
+      return E;
     if (N.Hidden)
       continue;
     Expected<answers::Activation> A = describe(N);
@@ -238,7 +246,8 @@ Expected<std::vector<answers::Activation>> CallHistory::stackAt(uint32_t Thread,
     if (Pc)
       A->Pc = *Pc;
     if (Until && Pc && A->Callee) {
-      Expected<bool> Jumped = addJump(*Pc, Thread, *Until, Result);
+      Expected<bool> Jumped =
+          addJump(*Pc, Thread, *Until, Most - Result.size(), Result);
       if (!Jumped)
         return Jumped.takeError();
       if (*Jumped)

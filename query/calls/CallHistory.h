@@ -23,10 +23,11 @@ public:
               uint64_t Bytes)
       : States(States), Code(Code), Budget(Bytes) {}
 
-  /// The activations of the thread at T, innermost first. Costs one block, and
-  /// another one if a jump led to where nothing can be executed.
-  llvm::Expected<std::vector<answers::Activation>> stackAt(uint32_t Thread,
-                                                           Timestamp T);
+  /// The activations of the thread at T, innermost first, and no more than
+  /// Most. Costs one block, and another one if a jump led to where nothing can
+  /// be executed.
+  llvm::Expected<std::vector<answers::Activation>>
+  stackAt(uint32_t Thread, Timestamp T, size_t Most = ~size_t(0));
   /// When the activation ends; nothing: not within the run. Costs the logarithm
   /// of the number of blocks that it lives through, and two blocks.
   llvm::Expected<std::optional<Timestamp>>
@@ -61,6 +62,7 @@ private:
   llvm::Expected<std::optional<uint64_t>>
   interruptedPc(const BlockCalls::Node &N);
   llvm::Expected<bool> addJump(uint64_t Pc, uint32_t Thread, Timestamp T,
+                               size_t Most,
                                std::vector<answers::Activation> &Result);
   llvm::Expected<uint32_t> aliveAtEnd(uint32_t Number, uint32_t Thread,
                                       BlockNumber N);

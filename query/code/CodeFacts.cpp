@@ -40,6 +40,7 @@ CodeFacts::create(ArrayRef<uint8_t> Definition) {
   }
   if (Error E = Reader->takeError())
     return E;
+  F->Size = Offset;
   return F;
 }
 

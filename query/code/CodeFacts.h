@@ -39,6 +39,8 @@ public:
   uint64_t lastAddress() const {
     return Offsets.empty() ? Start : Start + Offsets.back();
   }
+  /// The address after the last instruction.
+  uint64_t endAddress() const { return Start + Size; }
   /// Index of the instruction at Address, or -1.
   int instructionAt(uint64_t Address) const;
   /// Whether an instruction begins in [First, Last].
@@ -51,6 +53,7 @@ public:
 private:
   CodeFacts() = default;
   uint64_t Start = 0;
+  uint32_t Size = 0;             ///< in bytes
   std::vector<uint16_t> Offsets; ///< of instructions
   std::vector<Exit> Exits;
   std::vector<StackSet> StackSets;

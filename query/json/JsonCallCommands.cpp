@@ -12,18 +12,22 @@ using namespace llvm;
 namespace chronicle::jsonapi {
 
 static Expected<json::Value> callStack(JsonQuery &Q) {
+  const uint64_t Limit =
+      Q.Arguments.number("limit", UINT64_MAX - 1, 1, UINT64_MAX - 1);
   Expected<ThreadMoment> M = threadMomentArgument(Q);
   if (!M)
     return M.takeError();
   Expected<std::vector<questions::FrameAnswer>> Stack =
-      questions::callStack(Q.T, M->Thread, M->At);
+      questions::callStack(Q.T, M->Thread, M->At, Limit + 1);
   if (!Stack)
     return Stack.takeError();
   json::Array Frames;
-  for (const questions::FrameAnswer &Frame : *Stack)
+  for (const questions::FrameAnswer &Frame : ArrayRef(*Stack).take_front(Limit))
     Frames.push_back(toJSON(Frame));
-  return json::Object{
-      {"at", M->At}, {"thread", M->Thread}, {"frames", std::move(Frames)}};
+  return json::Object{{"at", M->At},
+                      {"thread", M->Thread},
+                      {"frames", std::move(Frames)},
+                      {"more", Stack->size() > Limit}};
 }
 
 /// "at", "thread" and "frame": the activation at that place of the call stack.
@@ -33,7 +37,7 @@ static Expected<answers::Activation> activationArgument(JsonQuery &Q) {
   if (!M)
     return M.takeError();
   Expected<std::vector<answers::Activation>> Stack =
-      Q.T.callStack(M->Thread, M->At);
+      Q.T.callStack(M->Thread, M->At, Frame + (Frame != UINT64_MAX));
   if (!Stack)
     return Stack.takeError();
   if (Frame >= Stack->size())

@@ -72,24 +72,42 @@ static bool same(const answers::Activation &A, const answers::Activation &B) {
          A.Signal == B.Signal && !A.Jumped && !B.Jumped;
 }
 
-/// The return address that the call pushed.
+/// The return address that the call pushed, or the kernel for a handler.
 static Expected<std::optional<uint64_t>>
 returnAddress(const query::Trace &T, const answers::Activation &A) {
+  if (A.Return)
+    return A.Return;
   Expected<answers::MemoryContents> M = T.memory(A.StackPointer, 8, A.Entry);
   if (!M)
     return M.takeError();
-  if (M->Mapped.size() != 1 || M->Mapped[0] != std::pair<uint64_t, uint64_t>(0, 8))
+  if (M->Mapped.size() != 1 || M->Mapped[0] != std::pair(0ul, 8ul))
     return std::nullopt;
   return support::endian::read64le(M->Bytes.data());
 }
 
-/// Where the thread's code goes on at T. A signal may come first.
-static std::optional<uint64_t> goesOnAt(ArrayRef<answers::Activation> Stack,
-                                        Timestamp T) {
-  for (const answers::Activation &A : Stack)
-    if (!A.Signal || A.Entry != T)
-      return A.Pc;
-  return std::nullopt;
+/// Whether the call, which is over at Left, returned: an instruction of its own
+/// went to its return address.
+static Expected<bool> returnsAt(const query::Trace &T,
+                                const answers::Activation &A, Timestamp Left) {
+  Expected<std::vector<answers::Activation>> Before =
+      T.callStack(A.Thread, Left - 1, 1);
+  if (!Before)
+    return Before.takeError();
+  if (Before->empty() || !same(Before->front(), A))
+    return false;
+  // Handlers of signals may come before the code that it returned to.
+  constexpr size_t MostHandlers = 64;
+  Expected<std::vector<answers::Activation>> After =
+      T.callStack(A.Thread, Left, 1 + MostHandlers);
+  if (!After)
+    return After.takeError();
+  auto There = find_if(*After, [&](const answers::Activation &Each) {
+    return !Each.Signal || Each.Entry != Left;
+  });
+  Expected<std::optional<uint64_t>> Wanted = returnAddress(T, A);
+  if (!Wanted)
+    return Wanted.takeError();
+  return There != After->end() && *Wanted == There->Pc;
 }
 
 Expected<CallEnd> endOf(const query::Trace &T, const answers::Activation &A) {
@@ -102,41 +120,31 @@ Expected<CallEnd> endOf(const query::Trace &T, const answers::Activation &A) {
     });
     if (Thread != T.allThreads().end())
       Result.Time = Thread->Exited;
-    Result.How =
-        Result.Time ? CallEnd::Kind::ThreadEnd : CallEnd::Kind::RunEnd;
+    Result.How = Result.Time ? CallEnd::Kind::ThreadEnd : CallEnd::Kind::RunEnd;
     return Result;
   }
   const Timestamp Left = *Result.Time;
+  Expected<bool> Returned = returnsAt(T, A, Left);
+  if (!Returned)
+    return Returned.takeError();
+  if (*Returned) {
+    // A return changes nothing but the stack pointer. A signal may have changed
+    // more by the moment after it.
+    Expected<answers::Registers> R = T.registers(A.Thread, Left - 1);
+    if (!R)
+      return R.takeError();
+    Result.How = CallEnd::Kind::Return;
+    Result.Value = R->word(CH_OFFSET_RAX);
+    return Result;
+  }
   Expected<std::vector<answers::Activation>> Before =
       T.callStack(A.Thread, Left - 1);
   if (!Before)
     return Before.takeError();
-  auto Own = find_if(*Before, [&](const answers::Activation &Each) {
-    return same(Each, A);
-  });
-  // A return is an instruction of the call itself.
-  if (Own == Before->begin() && Own != Before->end()) {
-    Expected<std::vector<answers::Activation>> After =
-        T.callStack(A.Thread, Left);
-    if (!After)
-      return After.takeError();
-    Expected<std::optional<uint64_t>> Wanted = returnAddress(T, A);
-    if (!Wanted)
-      return Wanted.takeError();
-    if (*Wanted && *Wanted == goesOnAt(*After, Left)) {
-      // A return changes nothing but the stack pointer. A signal may have
-      // changed more by now.
-      Expected<answers::Registers> R = T.registers(A.Thread, Left - 1);
-      if (!R)
-        return R.takeError();
-      Result.How = CallEnd::Kind::Return;
-      Result.Value = R->word(CH_OFFSET_RAX);
-      return Result;
-    }
-  }
+  auto Own = find_if(
+      *Before, [&](const answers::Activation &Each) { return same(Each, A); });
   const size_t Inner = Own == Before->end() ? 1 : Own - Before->begin() + 1;
-  Result.How =
-      kindOf(T, ArrayRef(*Before).take_front(Inner), Left - 1);
+  Result.How = kindOf(T, ArrayRef(*Before).take_front(Inner), Left - 1);
   return Result;
 }
 

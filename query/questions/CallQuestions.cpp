@@ -112,9 +112,10 @@ static FrameAnswer frameAt(const query::Trace &T, const answers::Activation &A,
   return {A, Known ? placeAt(T, A.Pc, At) : placeAt(T, A.Callee, A.Entry)};
 }
 
-Expected<std::vector<FrameAnswer>> callStack(const query::Trace &T,
-                                             uint32_t Thread, Timestamp At) {
-  Expected<std::vector<answers::Activation>> Stack = T.callStack(Thread, At);
+Expected<std::vector<FrameAnswer>>
+callStack(const query::Trace &T, uint32_t Thread, Timestamp At, size_t Most) {
+  Expected<std::vector<answers::Activation>> Stack =
+      T.callStack(Thread, At, Most);
   if (!Stack)
     return Stack.takeError();
   std::vector<FrameAnswer> Frames;

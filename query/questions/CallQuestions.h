@@ -25,7 +25,7 @@ struct CallAnswer {
   uint32_t Thread = 0;
   Place Function; ///< its first instruction
   std::array<uint64_t, 6> Arguments = {};
-  size_t Depth = 0;              ///< how many calls it is in
+  size_t Depth = 0; ///< how many calls it is in
   bool TailCall = false;
   std::optional<Place> Caller; ///< the call, or the jump of a tail call
 };
@@ -45,8 +45,11 @@ struct FrameAnswer {
       Where; ///< where it is then; if that is not known, its first instruction
 };
 
-llvm::Expected<std::vector<FrameAnswer>>
-callStack(const query::Trace &T, uint32_t Thread, Timestamp At);
+/// The innermost frames, no more than Most.
+llvm::Expected<std::vector<FrameAnswer>> callStack(const query::Trace &T,
+                                                   uint32_t Thread,
+                                                   Timestamp At,
+                                                   size_t Most = ~size_t(0));
 
 /// The calls that an activation makes itself, in order.
 llvm::Expected<SearchEnd> searchCallees(const query::Trace &T,

@@ -24,7 +24,7 @@ static void addPlace(std::vector<CodePlace> &Places,
 static Expected<std::optional<std::pair<uint64_t, Timestamp>>>
 resolvedBy(const query::Trace &T, const answers::Execution &Run) {
   Expected<std::vector<answers::Activation>> Stack =
-      T.callStack(Run.Thread, Run.Time);
+      T.callStack(Run.Thread, Run.Time, 1);
   if (!Stack)
     return Stack.takeError();
   if (Stack->empty() || Stack->front().Entry != Run.Time)

@@ -15,8 +15,8 @@ FrameNumber MapHistory::Region::frame() const {
 
 MapHistory::Map::const_iterator MapHistory::firstFrom(const Map &M,
                                                       uint64_t Address) {
-  return partition_point(
-      M, [&](const Region &R) { return R.end() <= Address; });
+  return partition_point(M,
+                         [&](const Region &R) { return R.end() <= Address; });
 }
 
 /// The same, to change it.
@@ -167,8 +167,8 @@ std::shared_ptr<const MapHistory::Map> MapHistory::at(Timestamp T) const {
       Growth.push_back(Changes[I]);
   }
   // With the number of changes, the last one tells which growth there is.
-  const uint64_t Key =
-      Count | uint64_t(Growth.empty() ? 0 : Growth.back() + 1) << 32;
+  const uint64_t Key = Count | uint64_t(Growth.empty() ? 0 : Growth.back() + 1)
+                                   << 32;
   if (std::shared_ptr<const Map> Known = Recent.find(Key))
     return Known;
   Map M = after(Count);

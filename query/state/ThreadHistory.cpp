@@ -52,8 +52,8 @@ static bool endsThreads(answers::RunEnd::Kind How) {
 /// that and the end. A fatal signal may come at any time, but has an event.
 void ThreadHistory::keepAliveAtEnd() {
   const Timestamp End = Reader.instructions();
-  const bool SomeAlive = any_of(
-      Threads, [](const answers::ThreadInfo &I) { return !I.Exited; });
+  const bool SomeAlive =
+      any_of(Threads, [](const answers::ThreadInfo &I) { return !I.Exited; });
   const bool Ends = endsThreads(answers::RunEnd::of(Reader.end()).How);
   // A program without threads is none, whatever the trace says about its end.
   if (SomeAlive && (Killed || !Ends))

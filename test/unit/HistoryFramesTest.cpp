@@ -21,8 +21,9 @@ TEST_F(HistoryFramesTest, TheOnlyFrameIsWhatRuns) {
                          Timestamp(90), Timestamp(91), End - 1, End}) {
     auto Made = history::HistoryFrames::create(*T, 1, Time);
     ASSERT_TRUE(bool(Made)) << toString(Made.takeError());
-    ASSERT_EQ(Made->frames().size(), 1u) << "at " << Time;
-    const history::HistoryFrame &Frame = Made->frames()[0];
+    EXPECT_EQ(cantFail(Made->count()), 1u) << "at " << Time;
+    ASSERT_FALSE(cantFail(Made->frame(1))) << "at " << Time;
+    const history::HistoryFrame &Frame = *cantFail(Made->frame(0));
     EXPECT_EQ(Frame.What, history::HistoryFrame::Interrupted);
     EXPECT_EQ(Frame.Pc, pcAt(Time)) << "at " << Time;
     EXPECT_EQ(Frame.Activation, 0u);

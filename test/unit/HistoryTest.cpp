@@ -376,33 +376,33 @@ protected:
 
 TEST_F(ThreadsAtTheEnd, OfAProgramThatExits) {
   EXPECT_EQ(alive([&] {
-                    exits(3);
-                    exits(1);
-                    end(CH_END_EXIT, 0);
-                  }),
+              exits(3);
+              exits(1);
+              end(CH_END_EXIT, 0);
+            }),
             (std::vector<uint32_t>{1, 3}));
   EXPECT_EQ(Killed, 0u);
 }
 
 TEST_F(ThreadsAtTheEnd, OfAProgramThatASignalKills) {
   EXPECT_EQ(alive([&] {
-                    signal(1, 0);
-                    signal(3, CH_SIG_FATAL);
-                    exits(3);
-                    exits(1);
-                    end(CH_END_SIGNAL, 11);
-                  }),
+              signal(1, 0);
+              signal(3, CH_SIG_FATAL);
+              exits(3);
+              exits(1);
+              end(CH_END_SIGNAL, 11);
+            }),
             (std::vector<uint32_t>{1, 3}));
   EXPECT_EQ(Killed, 3u);
 }
 
 TEST_F(ThreadsAtTheEnd, OneEndedByItselfBeforeTheSignal) {
   EXPECT_EQ(alive([&] {
-                    exits(3);
-                    signal(1, CH_SIG_FATAL);
-                    exits(1);
-                    end(CH_END_SIGNAL, 11);
-                  }),
+              exits(3);
+              signal(1, CH_SIG_FATAL);
+              exits(1);
+              end(CH_END_SIGNAL, 11);
+            }),
             (std::vector<uint32_t>{1}));
   EXPECT_EQ(Killed, 1u);
 }
@@ -414,21 +414,22 @@ TEST_F(ThreadsAtTheEnd, OfAProgramThatIsKilled) {
 
 TEST_F(ThreadsAtTheEnd, OfARecordingThatWasStopped) {
   EXPECT_EQ(alive([&] {
-                    exits(3);
-                    end(CH_END_STOPPED, 0);
-                  }),
+              exits(3);
+              end(CH_END_STOPPED, 0);
+            }),
             (std::vector<uint32_t>{1}));
 }
 
 TEST_F(ThreadsAtTheEnd, OfAProgramThatReplacesItself) {
-  EXPECT_EQ(alive([&] {
-                    ch_ev_syscall_enter Call = {};
-                    Call.thread = 1;
-                    Call.number = 59;
-                    Ring.event(CH_EV_SYSCALL_ENTER, Call);
-                    exits(3);
-                  },
-                  /*Died=*/true),
+  EXPECT_EQ(alive(
+                [&] {
+                  ch_ev_syscall_enter Call = {};
+                  Call.thread = 1;
+                  Call.number = 59;
+                  Ring.event(CH_EV_SYSCALL_ENTER, Call);
+                  exits(3);
+                },
+                /*Died=*/true),
             (std::vector<uint32_t>{1, 3}));
 }
 

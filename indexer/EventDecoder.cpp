@@ -39,7 +39,12 @@ Expected<EventRecord> EventRecord::take(ArrayRef<uint8_t> &Area) {
 
 void EventDecoder::add(uint32_t Kind, ArrayRef<uint8_t> Payload,
                        ArrayRef<uint8_t> More) {
-  Block.Events.add(Block.Executions, Kind, Payload, More);
+  addAt(Block.Executions, Kind, Payload, More);
+}
+
+void EventDecoder::addAt(uint64_t Execution, uint32_t Kind,
+                         ArrayRef<uint8_t> Payload, ArrayRef<uint8_t> More) {
+  Block.Events.add(Execution, Kind, Payload, More);
   Calls.event(Kind, Payload, Block.now());
   ++Counts.Events;
   ++Counts.EventsByKind[Kind];
@@ -60,6 +65,29 @@ void EventDecoder::outsideWrite(uint64_t Address, ArrayRef<uint8_t> Bytes,
     ++Counts.OutsideWrites;
   else
     ++Counts.UnreportedWrites;
+}
+
+Error EventDecoder::loaded(const EventRecord &Record, uint64_t Execution,
+                           uint32_t Superblock) {
+  auto E = events::LoadedEvent::decode(Record.Kind, Record.Payload);
+  if (!E)
+    return createStringError("invalid record of a load of watched memory");
+  std::optional<SuperblockTable::FaultPoint> Point =
+      Superblocks.faultPoint(Superblock, E->rip);
+  if (!Point)
+    return createStringError("superblock %u has no instruction at 0x%" PRIx64
+                             ", where watched memory was loaded",
+                             Superblock, uint64_t(E->rip));
+  ch_ev_outside_write Event = {};
+  Event.address = E->address;
+  Event.length = E->length;
+  Event.found_by = CH_FOUND_BY_LOAD;
+  Event.instruction = Point->Instructions;
+  Event.flags = E->flags & CH_LOADED_BY_SWAP ? CH_OUTSIDE_BEFORE_SWAP : 0;
+  addAt(Execution, CH_EV_OUTSIDE_WRITE, bytesOf(Event), E->bytes());
+  Image.write(E->address, E->bytes().data(), E->length);
+  ++Counts.OutsideWrites;
+  return Error::success();
 }
 
 void EventDecoder::endBlock() {
@@ -129,6 +157,8 @@ Error EventDecoder::decode(const EventRecord &Record) {
     return nameReason(*events::OpNameEvent::decode(Kind, Payload));
   case CH_EV_FAULT:
     return createStringError("fault event without a superblock that faulted");
+  case CH_EV_LOADED:
+    return createStringError("load of watched memory outside of a superblock");
   case CH_EV_AUDIT:
     return audit(*events::AuditEvent::decode(Kind, Payload));
   case CH_EV_STORED:

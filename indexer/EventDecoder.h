@@ -47,6 +47,10 @@ public:
   /// Adds and applies a write that no event reported.
   void outsideWrite(uint64_t Address, llvm::ArrayRef<uint8_t> Bytes,
                     ch_outside_finder FoundBy, uint32_t Instruction);
+  /// Adds and applies the write that a load of watched memory found, in a given
+  /// execution of the block and of a superblock.
+  llvm::Error loaded(const EventRecord &Record, uint64_t Execution,
+                     uint32_t Superblock);
   /// Call before the block ends: completes what its events began.
   void endBlock();
 
@@ -63,6 +67,8 @@ private:
   llvm::Error stored(const events::StoredEvent &E);
   llvm::Error audit(const events::AuditEvent &E);
   void map(const events::MapEvent &E);
+  void addAt(uint64_t Execution, uint32_t Kind, llvm::ArrayRef<uint8_t> Payload,
+             llvm::ArrayRef<uint8_t> More);
 
   MemoryImage &Image;
   DatabaseBuilder &Database;

@@ -108,6 +108,8 @@ RingChunk RingReader::unfinished() const {
   while (Count < Header->run_bytes / 4 && Words[Count])
     ++Count;
   // How far the last superblock got is not known.
+  while (Count && Words[Count - 1] == CH_RUN_LOADED)
+    --Count;
   if (Count && Words[Count - 1] != CH_RUN_EVENT)
     --Count;
   Result.Run = ArrayRef(Words, Count);

@@ -133,6 +133,8 @@ const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
     size_t Taken = decodeBatch(Word, Count, At);
     Block.Sequence.add(ArrayRef(Word, Taken));
     Word += Taken;
+    if (Taken)
+      LastExit = Word[-1] - 1;
     if (!Taken || Taken != Count)
       break;
   }
@@ -213,10 +215,35 @@ bool StreamDecoder::decodeOther(model::CallTracker &Running, uint32_t Exit,
   return true;
 }
 
+/// Decodes what an execution of a superblock loaded from watched memory: all
+/// CH_RUN_LOADED words from Word on.
+Error StreamDecoder::decodeLoaded(const uint32_t *&Word, const uint32_t *End,
+                                  uint64_t Execution, uint32_t Superblock,
+                                  Cursor &At) {
+  for (; Word != End && *Word == CH_RUN_LOADED; ++Word) {
+    Expected<EventRecord> Record = EventRecord::take(At.Events);
+    if (!Record)
+      return Record.takeError();
+    if (Error E = Events.loaded(*Record, Execution, Superblock))
+      return E;
+  }
+  return Error::success();
+}
+
 Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
   Cursor At{Chunk.Events, Chunk.Stores.begin(), Chunk.Stores.end()};
   const uint32_t *Word = Chunk.Run.begin(), *End = Chunk.Run.end();
+  LastExit = Superblocks.exitCount();
   while ((Word = decodeRun(Word, End, At)) != End) {
+    if (*Word == CH_RUN_LOADED) {
+      if (LastExit >= Superblocks.exitCount() || !Block.Executions)
+        return createStringError(
+            "load of watched memory before any superblock of its chunk");
+      if (Error E = decodeLoaded(Word, End, Block.Executions - 1,
+                                 Superblocks.ownerOf(LastExit), At))
+        return E;
+      continue;
+    }
     if (*Word == CH_RUN_EVENT) {
       ++Word;
       Expected<EventRecord> Record = EventRecord::take(At.Events);
@@ -234,6 +261,8 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
     uint32_t Id = Superblocks.ownerOf(Exit);
     if (!(*Word++ & CH_RUN_FAULT))
       return createStringError("the slots of superblock %u are missing", Id);
+    if (Error E = decodeLoaded(Word, End, Block.Executions, Id, At))
+      return E;
     if (Word == End || *Word++ != CH_RUN_EVENT)
       return createStringError(
           "superblock %u faulted, but no fault event follows", Id);

@@ -45,6 +45,8 @@ private:
   size_t decodeBatch(const uint32_t *Words, size_t Count, Cursor &At);
   bool decodeOther(model::CallTracker &Running, uint32_t Exit, Cursor &At);
   llvm::Error decodeWords(const RingChunk &Chunk);
+  llvm::Error decodeLoaded(const uint32_t *&Word, const uint32_t *End,
+                           uint64_t Execution, uint32_t Superblock, Cursor &At);
   llvm::Error decodeFault(uint32_t Id, const EventRecord &Record, Cursor &At);
   void followCalls(model::CallTracker &Running, uint32_t Exit,
                    const uint8_t *Slots, Timestamp T);
@@ -62,6 +64,7 @@ private:
   StreamCounts Counts;
   EventDecoder Events;
   CallWriter CallStacks;
+  uint32_t LastExit = 0; ///< by which the chunk's last execution left
   /// What the batch has done before each of its special steps.
   std::array<Step, Step::BatchSize> Listed;
   /// Follows what runs before any thread does.

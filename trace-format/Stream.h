@@ -27,7 +27,7 @@ typedef long long ch_s64;
 
 #define CH_RING_MAGIC 0x474e49524e524843ull /* "CHRNRING" */
 /* Bump on any change of this file, Bytecode.h or ReplayOps.def. */
-#define CH_STREAM_VERSION 2
+#define CH_STREAM_VERSION 3
 #define CH_RING_HEADER_SIZE 4096
 #define CH_PAGE_SIZE 4096
 
@@ -89,7 +89,10 @@ CH_STATIC_ASSERT(sizeof(struct ch_chunk_header) == 64, "docs/format.md");
 /* Added to the number of any exit of a superblock: the superblock was left by a
    fault in the middle. The next run word is an event, a CH_EV_FAULT. */
 #define CH_RUN_FAULT 0x80000000u
-#define CH_MAX_EXIT 0x7ffffffeu
+/* Take the next event record, a CH_EV_LOADED: it belongs into the execution
+   whose word comes before this one. */
+#define CH_RUN_LOADED 0xfffffffeu
+#define CH_MAX_EXIT 0x7ffffffdu
 /* The most exits that one superblock may have. */
 #define CH_MAX_ORDINAL 254u
 
@@ -162,6 +165,7 @@ enum ch_event_kind {
      recorder never sent what the stores of this block changed, and only replay
      can compute it. */
   CH_EV_STORED = 22,
+  CH_EV_LOADED = 23, /* ch_ev_loaded, bytes: never in the database */
 };
 
 struct ch_ev_define {
@@ -294,9 +298,23 @@ struct ch_ev_outside_write {
   ch_u32 length;
   ch_u32 found_by;    /* ch_outside_finder */
   ch_u32 instruction; /* of the superblock that follows; by load only */
-  ch_u32 reserved;
+  ch_u32 flags;
 };
 enum ch_outside_finder { CH_FOUND_BY_LOAD = 1, CH_FOUND_BY_AUDIT = 2 };
+/* The compare-and-swap of the instruction found the write; what the instruction
+   loaded before was still the old value. */
+#define CH_OUTSIDE_BEFORE_SWAP 1
+
+/* A load of watched memory gave other bytes than the trace had until then. The
+   load is one of the instruction at `rip`, in the execution whose run word is
+   the last before the CH_RUN_LOADED. */
+struct ch_ev_loaded {
+  ch_u64 address;
+  ch_u32 length;
+  ch_u32 flags;
+  ch_u64 rip;
+};
+#define CH_LOADED_BY_SWAP 1
 
 /* What the program's stores changed, where superblocks do not log them
    (CH_DEF_MARKS_STORES): pages := (ch_stored_page, 8 bytes per granule)*. Sent
@@ -320,6 +338,7 @@ enum ch_log_loads_reason {
   CH_LOADS_ASKED = 1,
   CH_LOADS_SHARED_MEMORY = 2,
   CH_LOADS_UNREPORTED_WRITE = 3,
+  CH_LOADS_WATCHED = 4, /* only those of mappings that others can change */
 };
 
 enum ch_end_reason {

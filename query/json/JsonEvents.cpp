@@ -152,6 +152,7 @@ static void addMembers(json::Object &O, const events::OutsideWriteEvent &E) {
 static void addMembers(json::Object &O, const events::LogLoadsEvent &E) {
   O["reason"] = E.reason == CH_LOADS_ASKED           ? "asked"
                 : E.reason == CH_LOADS_SHARED_MEMORY ? "shared-memory"
+                : E.reason == CH_LOADS_WATCHED       ? "shared-mappings"
                                                      : "unreported-write";
 }
 

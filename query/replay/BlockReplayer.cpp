@@ -2,6 +2,7 @@
 
 #include "query/replay/BlockReplayer.h"
 #include "trace-format/events/Events.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
@@ -82,7 +83,8 @@ const Event *BlockReplayer::nextEvent() const {
 /// Whether the event takes effect inside the next superblock.
 static bool waitsForLoad(const Event &E) {
   auto W = E.as<events::OutsideWriteEvent>();
-  return W && W->found_by == CH_FOUND_BY_LOAD && W->instruction != 0;
+  return W && W->found_by == CH_FOUND_BY_LOAD &&
+         (W->instruction != 0 || W->flags & CH_OUTSIDE_BEFORE_SWAP);
 }
 
 bool BlockReplayer::damaged(const Event &E) {
@@ -205,6 +207,35 @@ bool BlockReplayer::applyEvents() {
   return true;
 }
 
+/// Whether the event takes effect inside its instruction, right before the
+/// compare-and-swap.
+static bool waitsForSwap(const events::OutsideWriteEvent &W) {
+  return W.flags & CH_OUTSIDE_BEFORE_SWAP;
+}
+
+/// Makes those of the pending writes that are due at an instruction: at its
+/// beginning or at its compare-and-swap.
+void BlockReplayer::writePending(uint32_t Instruction, bool AtSwap,
+                                 Timestamp T) {
+  std::vector<const Event *> Later;
+  for (const Event *E : Pending) {
+    auto W = E->as<events::OutsideWriteEvent>();
+    if (W->instruction != Instruction || waitsForSwap(*W) != AtSwap) {
+      Later.push_back(E);
+      continue;
+    }
+    if (OnEvent)
+      OnEvent(*E, T);
+    Memory.write(W->address, W->bytes().data(), W->length);
+  }
+  Pending = std::move(Later);
+}
+
+void BlockReplayer::beforeSwap(uint32_t Instruction) {
+  if (!Pending.empty())
+    writePending(Instruction, true, SuperblockStart + Instruction);
+}
+
 /// Runs the current superblock with its exact program up to instruction Last or
 /// to an exit, and makes the writes from outside where they were found.
 bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
@@ -213,14 +244,15 @@ bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
       Programs.get(Superblock, program::ProgramForm::Exact);
   if (!Program)
     return mismatch(toString(Program.takeError()));
-  auto InstructionOf = [](const Event *E) {
-    return E->as<events::OutsideWriteEvent>()->instruction;
-  };
   const Timestamp Start = Inside ? Time - InsideAt : Time;
+  SuperblockStart = Start;
+  Machine.setSwapListener(Pending.empty() ? nullptr : this);
+  auto NoListener = make_scope_exit([&] { Machine.setSwapListener(nullptr); });
   while (true) {
     uint32_t Stop = Last;
     for (const Event *E : Pending)
-      Stop = std::min(Stop, InstructionOf(E));
+      if (auto W = E->as<events::OutsideWriteEvent>(); !waitsForSwap(*W))
+        Stop = std::min<uint32_t>(Stop, W->instruction);
     if (Inside && Stop == InsideAt && Stop == Last) {
       Ordinal = machine::Interpreter::Stopped;
     } else {
@@ -233,18 +265,7 @@ bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
     InsideAt = Stop;
     Time = Start + Stop;
     Machine.setRip((*Program)->address(Stop));
-    std::vector<const Event *> Later;
-    for (const Event *E : Pending) {
-      if (InstructionOf(E) != Stop) {
-        Later.push_back(E);
-        continue;
-      }
-      if (OnEvent)
-        OnEvent(*E, Start + Stop);
-      auto W = E->as<events::OutsideWriteEvent>();
-      Memory.write(W->address, W->bytes().data(), W->length);
-    }
-    Pending = std::move(Later);
+    writePending(Stop, false, Start + Stop);
     if (Stop == Last)
       return true;
   }

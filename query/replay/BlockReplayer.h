@@ -21,7 +21,7 @@ namespace chronicle::replay {
 /// Replays one block after the other. The memory and the programs must outlive
 /// it. Replaying costs about what Interpreter says; stopping inside a
 /// superblock needs its exact program, which may have to be built.
-class BlockReplayer {
+class BlockReplayer : machine::SwapListener {
 public:
   BlockReplayer(machine::ReplayMemory &Memory, program::ProgramCache &Programs,
                 const ExitTable &Exits);
@@ -98,6 +98,8 @@ private:
   bool applyMemory(const Event &E);
   bool execute(Timestamp T, bool &Reached);
   bool runWithStops(uint32_t Superblock, uint32_t Last, uint32_t &Ordinal);
+  void writePending(uint32_t Instruction, bool AtSwap, Timestamp T);
+  void beforeSwap(uint32_t Instruction) override;
   const Event *nextEvent() const;
   void switchTo(uint32_t Thread);
   uint8_t *stateForChange(uint32_t Thread);
@@ -127,6 +129,7 @@ private:
   llvm::DenseMap<uint32_t, GuestState> Stopped; ///< all threads but Current
   /// Writes from outside that loads of the next superblock found.
   std::vector<const Event *> Pending;
+  Timestamp SuperblockStart = 0; ///< of the superblock that runs with stops
 };
 
 } // namespace chronicle::replay

@@ -48,7 +48,7 @@ ULong __wrap_vgPlain_di_notify_mmap(Addr address, Bool allow_rx, Int fd) {
 
 static void before_fork(ThreadId tid) {
   if (ch_recording)
-    ch_mappings_before_fork();
+    ch_mappings_before_sharing();
 }
 
 /* The child goes on under Valgrind until it execs. */

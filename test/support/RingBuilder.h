@@ -71,7 +71,8 @@ public:
     std::memcpy(At + 8, &B, 8);
     Chunk.store_used += CH_SLOT_SIZE;
   }
-  void record(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload) {
+  void record(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload,
+              uint32_t Announcement = CH_RUN_EVENT) {
     open();
     ch_event_header H = {Kind, ch_u32(Payload.size())};
     uint8_t *At = events() + Chunk.event_used;
@@ -79,7 +80,11 @@ public:
     if (!Payload.empty())
       std::memcpy(At + sizeof(H), Payload.data(), Payload.size());
     Chunk.event_used += (sizeof(H) + Payload.size() + 7) / 8 * 8;
-    word(CH_RUN_EVENT);
+    word(Announcement);
+  }
+  /// What the execution before loaded from watched memory.
+  void loaded(const ch_ev_loaded &Fixed, llvm::ArrayRef<uint8_t> Bytes) {
+    record(CH_EV_LOADED, payload(Fixed, Bytes), CH_RUN_LOADED);
   }
   template <typename T>
   void event(uint32_t Kind, const T &Fixed, llvm::ArrayRef<uint8_t> More = {}) {

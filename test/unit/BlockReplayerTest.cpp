@@ -28,12 +28,14 @@ Value constant(uint64_t N) { return ProgramWriter::constant(CH_I64, N); }
 ///   100, and for RDX at its end.
 /// - 2 at 0x2000 has one instruction, RAX = an opaque value, and leaves for
 ///   0x1000.
+/// - 3 at 0x3000 is a locked addition of 1 to [RCX]: a load and a
+///   compare-and-swap. It leaves by exit 1 for itself if the swap failed.
 class BlockReplayerTest : public testing::Test {
 protected:
   BlockReplayerTest()
-      : Exits(ArrayRef<uint32_t>({0, 2, 1})),
+      : Exits(ArrayRef<uint32_t>({0, 2, 1, 2})),
         Programs(
-            3,
+            4,
             [this](uint32_t Id) { return ArrayRef<uint8_t>(Definitions[Id]); }),
         Memory(new machine::ReplayMemory(Pages, 0)),
         Replayer(new replay::BlockReplayer(*Memory, Programs, Exits)) {
@@ -53,6 +55,14 @@ protected:
     Two.instruction(5);
     Two.put(CH_OFFSET_RAX, Two.opaque(CH_I64));
     Definitions[2] = Two.finish(constant(0x1000));
+    ProgramWriter Three(0x3000);
+    Three.instruction(4);
+    Value At = Three.get(CH_I64, CH_OFFSET_RCX);
+    Value Expected = Three.load(CH_I64, At);
+    Value Old = Three.cas(CH_I64, At, Expected,
+                          Three.operation("Add64", {Expected, constant(1)}));
+    Three.exit(Three.operation("CmpNE64", {Old, Expected}), 0x3000);
+    Definitions[3] = Three.finish(constant(0x1000));
 
     B.Number = 7;
     B.First = 1000;
@@ -62,7 +72,8 @@ protected:
   }
 
   // Symbols 0 and 1: superblock 1 left by exit 1 and 2. Symbol 2: superblock 2.
-  enum { OneByExit, OneToEnd, Two };
+  // Symbols 3 and 4: superblock 3 left by exit 1 and 2.
+  enum { OneByExit, OneToEnd, Two, ThreeAgain, ThreeToEnd };
 
   template <class T>
   void event(uint32_t Kind, const T &Fixed, ArrayRef<uint8_t> More = {}) {
@@ -104,7 +115,7 @@ protected:
     EXPECT_EQ(Mismatches[0].Block, 7u);
   }
 
-  SmallVector<uint8_t, 0> Definitions[3];
+  SmallVector<uint8_t, 0> Definitions[4];
   replay::ExitTable Exits;
   program::ProgramCache Programs;
   NoPages Pages;
@@ -237,6 +248,26 @@ TEST_F(BlockReplayerTest, LetsOthersWriteInTheMiddle) {
   ASSERT_TRUE(Replayer->runToEnd());
   EXPECT_TRUE(Mismatches.empty());
   EXPECT_EQ(reg(1, CH_OFFSET_RAX), 56u);
+}
+
+TEST_F(BlockReplayerTest, LetsOthersWriteBeforeASwap) {
+  begin(1, 0x3000, 5);
+  const uint8_t Fifty[8] = {50};
+  event(CH_EV_OUTSIDE_WRITE,
+        ch_ev_outside_write{0x20000, sizeof(Fifty), CH_FOUND_BY_LOAD, 0,
+                            CH_OUTSIDE_BEFORE_SWAP},
+        Fifty);
+  run({ThreeAgain, ThreeToEnd});
+  start();
+  std::vector<Timestamp> Times;
+  Replayer->OnEvent = [&](const Event &E, Timestamp T) {
+    if (E.Kind == CH_EV_OUTSIDE_WRITE)
+      Times.push_back(T);
+  };
+  ASSERT_TRUE(Replayer->runToEnd());
+  EXPECT_TRUE(Mismatches.empty());
+  EXPECT_EQ(Memory->load<uint64_t>(0x20000), 51u);
+  EXPECT_EQ(Times, std::vector<Timestamp>{1000});
 }
 
 TEST_F(BlockReplayerTest, SwitchesThreads) {

@@ -10,6 +10,7 @@
 #include "indexer/SuperblockTable.h"
 #include "query/state/RecentPieces.h"
 #include "trace-format/bytecode/BytecodeReader.h"
+#include "trace-format/events/Events.h"
 #include "trace-format/file/TraceReader.h"
 #include "trace-format/pieces/BlockFormat.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -366,6 +367,60 @@ TEST_F(IndexerTest, StoresThatAreTold) {
   }
 }
 
+TEST_F(IndexerTest, LoadsOfWatchedMemory) {
+  for (bool Killed : {false, true}) {
+    RingBuilder Ring;
+    start(Ring);
+    ProgramWriter W(0x1000, CH_DEF_MARKS_STORES);
+    const auto Zero = ProgramWriter::constant(CH_I64, 0);
+    W.instruction(4);
+    W.instruction(4);
+    Ring.define(1, W.finish(Zero));
+    Ring.execute(1, 1);
+    Ring.execute(1, 1);
+    Ring.loaded({0x5003, 2, 0, 0x1004}, {1, 2});
+    Ring.loaded({0x5008, 1, CH_LOADED_BY_SWAP, 0x1000}, {3});
+    Ring.execute(1, 0);
+    Ring.loaded({0x5010, 1, 0, 0x1000}, {4});
+    Ring.event(CH_EV_FAULT, ch_ev_fault{1, 0, 0x1004});
+    Ring.execute(1, 1);
+    if (Killed) {
+      // How far the last superblock got is not known, so it is dropped.
+      Ring.loaded({0x5018, 1, 0, 0x1000}, {5});
+      Ring.die();
+    } else
+      Ring.publish(CH_CHUNK_BLOCK_END | CH_CHUNK_LAST);
+    finish(Killed);
+    auto T = open();
+    ASSERT_TRUE(T);
+    Expected<Block> B = T->readBlock(0);
+    ASSERT_TRUE(bool(B));
+    EXPECT_EQ(B->Symbols.size(), Killed ? 3u : 4u);
+    struct Found {
+      uint64_t Execution, Address;
+      uint32_t Instruction, Flags;
+      std::vector<uint8_t> Bytes;
+      bool operator==(const Found &) const = default;
+    };
+    std::vector<Found> Writes;
+    for (const Event &E : B->Events)
+      if (auto O = E.as<events::OutsideWriteEvent>())
+        Writes.push_back({E.Execution, O->address, O->instruction, O->flags,
+                          O->bytes().vec()});
+    const std::vector<Found> Expected = {
+        {1, 0x5003, 1, 0, {1, 2}},
+        {1, 0x5008, 0, CH_OUTSIDE_BEFORE_SWAP, {3}},
+        {2, 0x5010, 0, 0, {4}}};
+    EXPECT_TRUE(Writes == Expected);
+    uint8_t Page[PageSize];
+    ASSERT_FALSE(errorToBool(T->readFrame(5, 1, Page)));
+    EXPECT_EQ(Page[3], 1u);
+    EXPECT_EQ(Page[8], 3u);
+    EXPECT_EQ(Page[16], 4u);
+    EXPECT_EQ(Page[24], 0u);
+  }
+}
+
 TEST_F(IndexerTest, DeathWithoutWarning) {
   RingBuilder Ring;
   RandomRun Run(8, Ring);
@@ -489,6 +544,10 @@ TEST_F(IndexerTest, StreamsThatMakeNoSense) {
          ch_ev_define E = {5, 1};
          R.event(CH_EV_DEFINE, E);
        }},
+      {"before any superblock of its chunk",
+       [](RingBuilder &R) { R.loaded({0x5000, 1, 0, 0x1000}, {1}); }},
+      {"load of watched memory outside of a superblock",
+       [](RingBuilder &R) { R.event(CH_EV_LOADED, ch_ev_loaded()); }},
       {"the pages of a stored event are cut off",
        [](RingBuilder &R) {
          R.event(CH_EV_STORED, ch_ev_stored(), ByteVector(40));

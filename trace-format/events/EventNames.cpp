@@ -39,6 +39,7 @@ static constexpr KindInfo Kinds[EventKindCount] = {
     {"log-loads", LogLoadsEvent::MinSize},
     {"end", EndEvent::MinSize},
     {"stored", StoredEvent::MinSize},
+    {"loaded", LoadedEvent::MinSize},
 };
 
 StringRef eventKindName(uint32_t Kind) {

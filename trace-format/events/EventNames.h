@@ -12,7 +12,7 @@
 
 namespace chronicle::events {
 
-constexpr unsigned EventKindCount = CH_EV_STORED + 1;
+constexpr unsigned EventKindCount = CH_EV_LOADED + 1;
 
 /// "unknown" for kinds that do not exist.
 llvm::StringRef eventKindName(uint32_t Kind);

@@ -142,7 +142,9 @@ static void print(raw_ostream &Out, const OutputEvent &E) {
 static void print(raw_ostream &Out, const OutsideWriteEvent &E) {
   printRange(Out, E.address, E.length);
   if (E.found_by == CH_FOUND_BY_LOAD)
-    Out << " found by the load of instruction " << E.instruction;
+    Out << " found by the "
+        << (E.flags & CH_OUTSIDE_BEFORE_SWAP ? "compare-and-swap" : "load")
+        << " of instruction " << E.instruction;
   else
     Out << " found by an audit";
   printBytes(Out, E.Rest);
@@ -150,7 +152,8 @@ static void print(raw_ostream &Out, const OutsideWriteEvent &E) {
 
 static void print(raw_ostream &Out, const LogLoadsEvent &E) {
   static constexpr const char *Reasons[] = {"?", "asked for", "shared memory",
-                                            "an unreported write"};
+                                            "an unreported write",
+                                            "mappings that others can change"};
   Out << " because of "
       << Reasons[E.reason < std::size(Reasons) ? E.reason : 0];
 }

@@ -143,6 +143,11 @@ struct OutsideWriteEvent
   llvm::ArrayRef<uint8_t> bytes() const { return Rest.take_front(length); }
 };
 
+struct LoadedEvent : TypedEvent<LoadedEvent, ch_ev_loaded, CH_EV_LOADED> {
+  bool complete() const { return Rest.size() >= length; }
+  llvm::ArrayRef<uint8_t> bytes() const { return Rest.take_front(length); }
+};
+
 struct LogLoadsEvent
     : TypedEvent<LogLoadsEvent, ch_ev_log_loads, CH_EV_LOG_LOADS> {};
 

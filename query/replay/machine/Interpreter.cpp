@@ -220,6 +220,8 @@ Do_LoadGuarded: {
 }
 
 Do_Cas: {
+  if (LLVM_UNLIKELY(OnSwap))
+    OnSwap->beforeSwap(Instruction);
   uint64_t Address = CH_READ(uint64_t, Op->A);
   uint8_t Old[8], New[8];
   Memory.read(Address, Old, Op->D);
@@ -231,6 +233,8 @@ Do_Cas: {
   CH_NEXT_OP;
 }
 Do_CasDouble: {
+  if (LLVM_UNLIKELY(OnSwap))
+    OnSwap->beforeSwap(Instruction);
   const program::ReplayOp *High = Op + 1;
   const size_t Size = Op->D;
   uint64_t Address = CH_READ(uint64_t, Op->A);

@@ -13,6 +13,17 @@
 
 namespace chronicle::machine {
 
+/// Is called before each compare-and-swap of an exact program, and may change
+/// memory then: something else may have written it since the same instruction
+/// loaded it.
+class SwapListener {
+public:
+  virtual void beforeSwap(uint32_t Instruction) = 0;
+
+protected:
+  ~SwapListener() = default;
+};
+
 /// The registers and temps of one replay, and its place in the opaque bytes.
 /// May be used by one thread at a time. An operation costs one to two
 /// nanoseconds, and a guest instruction is one to three operations in a fast
@@ -42,6 +53,9 @@ public:
   }
   size_t opaqueLeft() const { return OpaqueEnd - Opaque; }
 
+  /// Null: nothing listens.
+  void setSwapListener(SwapListener *Listener) { OnSwap = Listener; }
+
   /// Runs a superblock's program from its start. Returns the ordinal of the
   /// exit it left by, with RIP set, or Stopped, or OutOfOpaque. It is slower
   /// with an observer.
@@ -70,6 +84,7 @@ private:
   ReplayMemory &Memory;
   const uint8_t *Opaque = nullptr, *OpaqueEnd = nullptr;
   const program::ReplayOp *StoppedAt = nullptr;
+  SwapListener *OnSwap = nullptr;
 };
 
 } // namespace chronicle::machine

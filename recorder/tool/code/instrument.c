@@ -3,10 +3,12 @@
 #include "recorder/tool/code/definition.h"
 #include "recorder/tool/code/ir_builder.h"
 #include "recorder/tool/code/operations.h"
+#include "recorder/tool/code/places.h"
 #include "recorder/tool/code/puts.h"
 #include "recorder/tool/code/slots.h"
 #include "recorder/tool/code/stack.h"
 #include "recorder/tool/code/stores.h"
+#include "recorder/tool/code/watches.h"
 #include "recorder/tool/events/client_code.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/marks.h"
@@ -41,6 +43,15 @@ static void keep(IRTemp temp) {
   ch_ir_emit(IRStmt_Put(CH_UNUSED_OFFSET, value));
 }
 
+/* Logs a load that happened if the guard (NULL: none) is true, where that is
+   needed. */
+static void do_loaded(IRExpr *guard, IRExpr *address, IRExpr *value) {
+  if (ch_logging_loads)
+    ch_slots_log_access(guard, address, value);
+  else if (ch_watching)
+    ch_watches_access(CH_WATCH_LOAD, guard, address, value);
+}
+
 static void do_assignment(IRStmt *s, Bool unused_fault) {
   IRTemp temp = s->Ist.WrTmp.tmp;
   IRExpr *e = s->Ist.WrTmp.data;
@@ -54,8 +65,8 @@ static void do_assignment(IRStmt *s, Bool unused_fault) {
     return;
   }
   ch_define_assignment(temp, e);
-  if (e->tag == Iex_Load && ch_logging_loads)
-    ch_slots_log_access(NULL, e->Iex.Load.addr, IRExpr_RdTmp(temp));
+  if (e->tag == Iex_Load)
+    do_loaded(NULL, e->Iex.Load.addr, IRExpr_RdTmp(temp));
 }
 
 /* ---- loads and stores ---- */
@@ -70,13 +81,15 @@ static void do_stored(IRExpr *guard, IRExpr *address, IRExpr *value) {
     ch_stores_mark_guarded(guard, address, ch_ir_size_of(ch_ir_type_of(value)));
   else
     ch_stores_mark(address);
+  if (ch_watching)
+    ch_watches_access(CH_WATCH_STORE, guard, address, value);
 }
 
 static void do_load_guarded(IRStmt *s) {
   IRLoadG *load = s->Ist.LoadG.details;
   ch_ir_emit(s);
   ch_define_statement(s);
-  if (!ch_logging_loads)
+  if (!ch_logging_loads && !ch_watching)
     return;
   IRExpr *value = IRExpr_RdTmp(load->dst);
   switch (load->cvt) {
@@ -91,7 +104,7 @@ static void do_load_guarded(IRStmt *s) {
   default:
     break;
   }
-  ch_slots_log_access(load->guard, load->addr, value);
+  do_loaded(load->guard, load->addr, value);
 }
 
 static IROp comparison_of(IRType type) {
@@ -118,6 +131,8 @@ static void do_cas(IRStmt *s) {
   if (cas->oldHi == IRTemp_INVALID) {
     if (ch_logging_loads)
       ch_slots_log_access(NULL, cas->addr, old_low);
+    if (ch_watching)
+      ch_watches_access(CH_WATCH_SWAP, NULL, cas->addr, old_low);
     do_stored(swapped, cas->addr, cas->dataLo);
     return;
   }
@@ -130,6 +145,11 @@ static void do_cas(IRStmt *s) {
     ch_stores_mark_guarded(swapped, cas->addr, 2 * ch_ir_size_of(type));
   else
     ch_slots_log_pair(swapped, cas->addr, cas->dataLo, cas->dataHi);
+  if (!ch_watching)
+    return;
+  ch_watches_access_pair(CH_WATCH_SWAP, NULL, cas->addr, old_low, old_high);
+  ch_watches_access_pair(CH_WATCH_STORE, swapped, cas->addr, cas->dataLo,
+                         cas->dataHi);
 }
 
 /* A helper with side effects. Replay computes none of them, so all are logged.
@@ -152,7 +172,9 @@ static void do_dirty(IRStmt *s) {
   }
   if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify) {
     ch_define_opaque_memory(d->guard, d->mAddr, d->mSize, CH_REASON_HELPER);
-    ch_slots_log_memory(d->guard, d->mAddr, d->mSize);
+    IRExpr *logged = ch_slots_log_memory(d->guard, d->mAddr, d->mSize);
+    if (ch_watching)
+      ch_watches_written(d->guard, d->mAddr, logged, d->mSize);
   }
 }
 
@@ -218,9 +240,13 @@ static void charge_budget(void) {
 /* Writes by which exit this execution leaves, unless it gets further. The word
    is written as eight bytes, because VEX's back end makes one instruction of
    storing a constant of eight bytes and two of storing one of four. The word
-   behind it becomes 0, which it is anyway until it is taken. */
+   behind it becomes 0, which it is anyway until it is taken. A load of watched
+   memory may have taken it. */
 static void write_run_word(IRConst *word) {
-  ch_ir_store(ch_ir_plus(run_end, -4ull), IRExpr_Const(word));
+  IRExpr *value = IRExpr_Const(word);
+  if (ch_watching)
+    value = ch_ir_unop(Ity_I32, Iop_64to32, value);
+  ch_ir_store(ch_ir_plus(run_end, -4ull), value);
 }
 
 /* Takes a run word and slots from the cursor. */
@@ -347,7 +373,9 @@ IRSB *ch_instrument(VgCallbackClosure *closure, IRSB *original,
   out = deepCopyIRSBExceptStmts(in);
   ch_ir_begin(out);
   ch_puts_begin(in);
+  ch_places_begin(in);
   ch_stores_begin(in);
+  ch_watches_begin();
 
   /* Valgrind's check that the code has not changed comes before the first
      instruction. If it fails the superblock was not entered. */

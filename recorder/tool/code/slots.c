@@ -64,9 +64,10 @@ void ch_slots_log_registers(UInt offset, UInt size) {
   used += CH_VALUE_SLOTS(size) * CH_SLOT_SIZE;
 }
 
-void ch_slots_log_memory(IRExpr *guard, IRExpr *address, UInt size) {
+IRExpr *ch_slots_log_memory(IRExpr *guard, IRExpr *address, UInt size) {
   log_address(guard, address);
   used += CH_SLOT_SIZE;
+  IRExpr *bytes = ch_ir_plus(slots, used);
   /* If the guard is false the address may point anywhere, so something harmless
      is read instead. */
   IRExpr *from = ch_ir_assign(Ity_I64, IRExpr_ITE(guard, address, slots));
@@ -77,4 +78,5 @@ void ch_slots_log_memory(IRExpr *guard, IRExpr *address, UInt size) {
     at += ch_ir_size_of(type);
   }
   used += CH_VALUE_SLOTS(size) * CH_SLOT_SIZE;
+  return bytes;
 }

@@ -24,7 +24,7 @@ void ch_slots_log_pair(IRExpr *guard, IRExpr *address, IRExpr *low,
                        IRExpr *high);
 /* Logs bytes of the guest state. */
 void ch_slots_log_registers(UInt offset, UInt size);
-/* Logs what memory holds if the guard is true. */
-void ch_slots_log_memory(IRExpr *guard, IRExpr *address, UInt size);
+/* Logs what memory holds if the guard is true. Returns where its bytes are. */
+IRExpr *ch_slots_log_memory(IRExpr *guard, IRExpr *address, UInt size);
 
 #endif

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/code/stores.h"
 #include "recorder/tool/code/ir_builder.h"
+#include "recorder/tool/code/places.h"
 #include "recorder/tool/core/growing_array.h"
 #include "recorder/tool/memory/marks.h"
 #include "recorder/tool/stream/ring.h"
 
-/* An address: the value of a temp plus a constant, or the constant alone. */
-struct place {
-  IRTemp base; /* or IRTemp_INVALID */
-  Long offset;
-};
-
 struct range {
-  struct place at;
+  struct ch_place at;
   Long size;
 };
 
-static CH_GROWING_ARRAY(struct place) places; /* the values of temps */
 /* The stores without a guard, in program order, and how many are marked. */
 static CH_GROWING_ARRAY(struct range) stores;
 static Int marked;
@@ -24,48 +18,17 @@ static Int marked;
 static CH_GROWING_ARRAY(struct range) covered;
 static IRExpr *byte_marks, *sector_marks; /* the cursor's, once loaded */
 
-static struct place place_of(IRExpr *e) {
-  if (e->tag == Iex_RdTmp)
-    return places.items[e->Iex.RdTmp.tmp];
-  struct place p = {IRTemp_INVALID, (Long)e->Iex.Const.con->Ico.U64};
-  return p;
-}
-
-static struct place place_of_value(IRTemp temp, IRExpr *e) {
-  struct place p = {temp, 0};
-  if (e->tag == Iex_RdTmp)
-    return place_of(e);
-  if (e->tag != Iex_Binop)
-    return p;
-  IRExpr *a = e->Iex.Binop.arg1, *b = e->Iex.Binop.arg2;
-  if ((e->Iex.Binop.op != Iop_Add64 && e->Iex.Binop.op != Iop_Sub64) ||
-      a->tag != Iex_RdTmp || b->tag != Iex_Const)
-    return p;
-  ULong k = b->Iex.Const.con->Ico.U64;
-  p = place_of(a);
-  p.offset = (ULong)p.offset + (e->Iex.Binop.op == Iop_Add64 ? k : -k);
-  return p;
-}
-
 void ch_stores_begin(IRSB *in) {
-  ch_array_reserve(&places, in->tyenv->types_used);
   stores.used = covered.used = marked = 0;
   byte_marks = sector_marks = NULL;
-  for (Int t = 0; t < in->tyenv->types_used; t++) {
-    places.items[t].base = t;
-    places.items[t].offset = 0;
-  }
   for (Int i = 0; i < in->stmts_used; i++) {
     IRStmt *s = in->stmts[i];
-    if (s->tag == Ist_WrTmp)
-      places.items[s->Ist.WrTmp.tmp] =
-          place_of_value(s->Ist.WrTmp.tmp, s->Ist.WrTmp.data);
-    else if (s->tag == Ist_Store) {
-      struct range r = {
-          place_of(s->Ist.Store.addr),
-          ch_ir_size_of(typeOfIRExpr(in->tyenv, s->Ist.Store.data))};
-      ch_array_append(&stores, r);
-    }
+    if (s->tag != Ist_Store)
+      continue;
+    struct range r = {
+        ch_place_of(s->Ist.Store.addr),
+        ch_ir_size_of(typeOfIRExpr(in->tyenv, s->Ist.Store.data))};
+    ch_array_append(&stores, r);
   }
 }
 
@@ -119,7 +82,7 @@ void ch_stores_mark(IRExpr *address) {
     return;
   Long end = r.at.offset + r.size, lowest = r.at.offset;
   for (Int i = marked; i < stores.used; i++) {
-    struct place at = stores.items[i].at;
+    struct ch_place at = stores.items[i].at;
     if (at.base == r.at.base && at.offset < lowest &&
         at.offset >= end - CH_MARKS_REACH)
       lowest = at.offset;

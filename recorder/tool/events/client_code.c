@@ -8,6 +8,7 @@
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/mappings.h"
 #include "recorder/tool/memory/marks.h"
+#include "recorder/tool/memory/watch.h"
 #include "recorder/tool/stream/recording.h"
 #include "recorder/tool/stream/ring.h"
 #include "recorder/tool/stream/threads.h"
@@ -68,6 +69,8 @@ static void start_client_code(ThreadId tid, ULong blocks_done) {
   }
   if (ch_recording)
     log_resumption(tid);
+  if (ch_recording && ch_watching)
+    ch_ring_make_room();
   ch_call_targets_count_stretch();
   ch_running_thread = tid;
   stopped_by_fault = False;
@@ -111,7 +114,7 @@ __attribute__((used)) static void block_full(UChar *guest_state) {
     VG_(memcpy)(ch_thread_of(tid)->state, guest_state, CH_GUEST_STATE_SIZE);
     ch_mappings_log_stack_growth();
     ch_marks_send_all();
-    ch_audit_next_page();
+    ch_audit_next();
     end_block();
   } else
     ch_ring_detach();

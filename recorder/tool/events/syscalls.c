@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/syscalls.h"
+#include "recorder/tool/events/file_writes.h"
+#include "recorder/tool/events/passed_descriptors.h"
 #include "recorder/tool/events/signals.h"
 #include "recorder/tool/events/syscall_writes.h"
 #include "recorder/tool/events/thread_life.h"
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/emptied_pages.h"
-#include "recorder/tool/memory/file_writes.h"
 #include "recorder/tool/memory/heap_end.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/mappings.h"
@@ -55,7 +56,7 @@ static void log_output_vector(ThreadId tid, UWord descriptor, Addr vector,
 static void prepare(ThreadId tid, UInt number, const UWord *args) {
   switch (number) {
   case __NR_mmap:
-    ch_mappings_expect_shared((args[3] & VKI_MAP_SHARED) != 0, 0);
+    ch_mappings_expect_shared((args[3] & VKI_MAP_SHARED) != 0, args[4], 0);
     if (args[3] & VKI_MAP_FIXED)
       ch_marks_send_range(args[0], args[0] + args[1]);
     else
@@ -81,7 +82,7 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
     ch_marks_send_range(args[0], ~0ull);
     break;
   case __NR_shmat:
-    ch_mappings_expect_shared(True, args[0] + 1);
+    ch_mappings_expect_shared(True, -1, args[0] + 1);
     break;
   case __NR_io_setup:
   case __NR_io_uring_setup:
@@ -98,6 +99,11 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
       ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
     break;
   }
+  case __NR_sendmsg:
+  case __NR_sendmmsg:
+    if (ch_passes_descriptors(number, args))
+      ch_mappings_before_sharing();
+    break;
   case __NR_clone:
     ch_expect_thread_words(args[0] & CLONE_CHILD_CLEARTID ? args[3] : 0,
                            args[0] & CLONE_CHILD_SETTID ? args[3] : 0);
@@ -129,7 +135,7 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   ch_event_commit();
 
   ch_syscall_will_write(tid, number, args);
-  ch_mappings_expect_shared(False, 0);
+  ch_mappings_expect_shared(False, -1, 0);
   ch_marks_expect_hint(0);
   ch_file_writes_before(tid, number, args);
   prepare(tid, number, args);
@@ -150,6 +156,9 @@ static void log_effects(ThreadId tid, UInt number, const UWord *args,
   case __NR_pwritev:
     if (prints)
       log_output_vector(tid, args[0], args[1], args[2], result);
+    break;
+  case __NR_memfd_create:
+    ch_mappings_made_memfd(result);
     break;
   case __NR_set_tid_address:
     ch_thread_of(tid)->clear_tid = args[0];
@@ -180,7 +189,7 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt count,
   e->number = number;
   e->result = failed ? -(Long)sr_Err(result) : (Long)sr_Res(result);
   ch_event_commit();
-  ch_mappings_expect_shared(False, 0);
+  ch_mappings_expect_shared(False, -1, 0);
   ch_file_writes_after(tid, number, args, result);
   if (number == __NR_madvise)
     ch_emptied_pages_log(tid, !failed);

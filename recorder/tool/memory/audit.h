@@ -8,9 +8,13 @@
 
 #include "recorder/tool/core/valgrind_core.h"
 
-/* Sends one writable page; the next call sends the next. */
-void ch_audit_next_page(void);
-/* Sends all writable memory that exists, up to 256 MiB. */
+/* Sends one writable page, and looks whether one mapped file has changed, whose
+   mappings it then sends. The next call does the same for the next of both. */
+void ch_audit_next(void);
+/* Sends all writable memory that exists, up to 256 MiB, and the mappings of all
+   files that have changed. */
 void ch_audit_all(void);
+/* What mappings of the file hold is known as of now. */
+void ch_audit_accept_file(const struct vg_stat *now);
 
 #endif

@@ -3,6 +3,7 @@
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/reading.h"
 #include "recorder/tool/memory/segments.h"
+#include "recorder/tool/memory/watch.h"
 #include "recorder/tool/stream/ring.h"
 #include "recorder/tool/stream/threads.h"
 
@@ -35,6 +36,7 @@ static SizeT log_record(Addr address, SizeT length,
   e->length = got;
   e->thread = ch_thread_number(tid);
   e->source = source;
+  ch_watch_learn(address, bytes, got);
   if (all_zero(bytes, got)) {
     e->flags = CH_MEM_ZERO;
     ch_event_shrink(e, sizeof *e);
@@ -80,6 +82,7 @@ void ch_contents_log(Addr address, SizeT length, enum ch_memory_source source,
 void ch_contents_log_zeros(Addr start, Addr end, enum ch_memory_source source,
                            ThreadId tid) {
   struct ch_ev_memory *e = ch_event(CH_EV_MEMORY, sizeof *e);
+  ch_watch_learn_zeros(start, end);
   e->address = start;
   e->length = end - start;
   e->thread = ch_thread_number(tid);

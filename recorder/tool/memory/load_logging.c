@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/marks.h"
+#include "recorder/tool/memory/watch.h"
 #include "recorder/tool/stream/recording.h"
 #include "recorder/tool/stream/ring.h"
 
@@ -8,15 +9,32 @@ Bool ch_logging_loads = False;
 Bool ch_never_log_loads = False;
 static Bool discard_pending;
 
-void ch_start_logging_loads(enum ch_log_loads_reason why) {
-  if (ch_logging_loads || ch_never_log_loads || !ch_recording)
-    return;
-  ch_logging_loads = True;
+/* Other code is to be made from here on. */
+static void begin(enum ch_log_loads_reason why) {
   struct ch_ev_log_loads *e = ch_event(CH_EV_LOG_LOADS, sizeof *e);
   e->reason = why;
   ch_event_commit();
   discard_pending = ch_started;
   ch_discard_old_translations();
+}
+
+void ch_start_logging_loads(enum ch_log_loads_reason why) {
+  if (ch_logging_loads || ch_never_log_loads || !ch_recording)
+    return;
+  ch_logging_loads = True;
+  ch_watching = False;
+  begin(why);
+}
+
+void ch_start_watching(void) {
+  if (ch_watching || ch_logging_loads || ch_never_log_loads || !ch_recording)
+    return;
+  if (!ch_marking) {
+    ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
+    return;
+  }
+  ch_watching = True;
+  begin(CH_LOADS_WATCHED);
 }
 
 void ch_discard_old_translations(void) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Load logging. Normally no load is logged, because the contents of memory are
- * known. Once something other than the program's own stores and system calls
- * may change memory, every load is logged with its value.
+ * known. Where something other than the program's own stores and system calls
+ * may change a mapping, that mapping is watched (memory/watch.h). Where it may
+ * change any memory, every load is logged with its value.
  */
 #ifndef CHRONICLE_RECORDER_TOOL_MEMORY_LOAD_LOGGING_H
 #define CHRONICLE_RECORDER_TOOL_MEMORY_LOAD_LOGGING_H
@@ -16,6 +17,9 @@ extern Bool ch_never_log_loads;
 
 /* Starts load logging, unless it is on already or the user forbade it. */
 void ch_start_logging_loads(enum ch_log_loads_reason why);
+/* Starts to test whether the memory that is accessed is watched
+   (memory/watch.h), or to log all loads where stores cannot be marked. */
+void ch_start_watching(void);
 /* Throws away the translations from before load logging, once. Does nothing
    while client code runs, so it must be called again when that has stopped. */
 void ch_discard_old_translations(void);

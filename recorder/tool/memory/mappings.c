@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/memory/mappings.h"
+#include "recorder/tool/memory/audit.h"
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/contents.h"
 #include "recorder/tool/memory/heap_end.h"
@@ -8,16 +9,19 @@
 #include "recorder/tool/memory/reading.h"
 #include "recorder/tool/memory/segments.h"
 #include "recorder/tool/memory/shared_ranges.h"
+#include "recorder/tool/memory/watch.h"
 #include "recorder/tool/stream/recording.h"
 #include "recorder/tool/stream/ring.h"
 #include "recorder/tool/stream/threads.h"
 
 static Addr stack_start, stack_end; /* growth that is not logged yet */
 static Bool expect_shared;
+static Int expect_fd;
 static UWord expect_shm;
 
-void ch_mappings_expect_shared(Bool shared, UWord shm_id) {
+void ch_mappings_expect_shared(Bool shared, Int fd, UWord shm_id) {
   expect_shared = shared;
+  expect_fd = fd;
   expect_shm = shm_id;
 }
 
@@ -56,6 +60,166 @@ static UInt object_being_mapped(const NSegment *s) {
                             : ch_new_anonymous_object();
 }
 
+/* ---- mappings that others can change ---- */
+
+static Bool shared_with_others; /* the program forked or passed descriptors */
+
+/* Watches memory that was mapped before. What the trace has is what memory
+   holds, apart from stores that have not been sent. */
+static void watch_mapped(Addr start, Addr end, UInt object, ULong offset) {
+  static UChar bytes[CH_MEMORY_RECORD_BYTES];
+  if (ch_logging_loads || ch_never_log_loads || ch_watch_overlaps(start, end))
+    return;
+  ch_marks_send_range(start, end);
+  ch_watch_add(start, end, object, offset);
+  for (Addr at = start; at < end;) {
+    SizeT n = end - at < sizeof bytes ? end - at : sizeof bytes;
+    const SizeT got = ch_memory_read(at, bytes, n);
+    ch_watch_learn(at, bytes, got);
+    at += got < n ? VG_PGROUNDDN(got) + VKI_PAGE_SIZE : n;
+  }
+  ch_start_watching();
+}
+
+/* Watches all mappings of an object but the one at `except`. */
+static void watch_object(UInt object, Addr except) {
+  UInt count;
+  const struct ch_shared_range *ranges = ch_shared_ranges(&count);
+  for (UInt i = 0; i < count; i++)
+    if (ranges[i].object == object && ranges[i].start != except)
+      watch_mapped(ranges[i].start, ranges[i].end, object, ranges[i].offset);
+}
+
+/* Watches the private mappings of a file. */
+static void watch_private(ULong device, ULong inode) {
+  UInt count;
+  const struct ch_file_range *ranges = ch_file_ranges(&count);
+  for (UInt i = 0; i < count; i++)
+    if (ranges[i].device == device && ranges[i].inode == inode &&
+        !ch_shared_range_find(ranges[i].start))
+      watch_mapped(ranges[i].start, ranges[i].end, 0, 0);
+}
+
+static Bool can_write(Int fd) {
+  const Int flags = fd < 0 ? -1 : VG_(fcntl)(fd, VKI_F_GETFL, 0);
+  return flags >= 0 && (flags & VKI_O_ACCMODE) != VKI_O_RDONLY;
+}
+
+/* Whether others can change the shared file that is being mapped. Files of the
+   system, which only root can write and which the program has opened for
+   reading, are left to the audit (the C library maps one in most programs). */
+static Bool others_can_write(Int fd) {
+  struct vg_stat file;
+  return can_write(fd) || VG_(fstat)(fd, &file) != 0 ||
+         !VKI_S_ISREG(file.mode) || file.uid != 0 || (file.mode & 022);
+}
+
+/* Whether the program stores to the file through a shared mapping. */
+static Bool is_stored_to(ULong device, ULong inode) {
+  UInt count;
+  const struct ch_shared_range *ranges = ch_shared_ranges(&count);
+  for (UInt i = 0; i < count; i++) {
+    const NSegment *s = VG_(am_find_nsegment)(ranges[i].start);
+    if (s && s->kind == SkFileC && s->hasW && s->dev == device &&
+        s->ino == inode)
+      return True;
+  }
+  return False;
+}
+
+static Bool is_watched(UInt object) {
+  UInt count;
+  const struct ch_shared_range *ranges = ch_shared_ranges(&count);
+  for (UInt i = 0; i < count; i++)
+    if (ranges[i].object == object &&
+        ch_watch_overlaps(ranges[i].start, ranges[i].end))
+      return True;
+  return False;
+}
+
+/* Whether the mapping that is being made must be watched. */
+static Bool must_watch(const NSegment *s, UInt object, Bool moved) {
+  if (!object)
+    return s->kind == SkFileC && (is_stored_to(s->dev, s->ino) ||
+                                  (shared_with_others && can_write(expect_fd)));
+  if (is_watched(object))
+    return True;
+  if (s->kind == SkShmC)
+    return True;
+  if (moved || s->kind != SkFileC)
+    return False;
+  return ch_shared_object_is_own(object) ? shared_with_others
+                                         : others_can_write(expect_fd);
+}
+
+static void watch_new(Addr start, Addr end, const NSegment *s, UInt object,
+                      ULong offset, Bool moved) {
+  if (ch_logging_loads || ch_never_log_loads)
+    return;
+  if (must_watch(s, object, moved)) {
+    if (object && !is_watched(object))
+      watch_object(object, start);
+    ch_watch_add(start, end, object, offset);
+    ch_start_watching();
+  }
+  if (object && s->kind == SkFileC && s->hasW)
+    watch_private(s->dev, s->ino);
+}
+
+/* Watches the private mappings of files that a descriptor can write. */
+static void watch_written_files(void) {
+  HChar names[4096];
+  struct vg_stat file;
+  SysRes list = VG_(open)("/proc/self/fd", VKI_O_RDONLY, 0);
+  if (sr_isError(list))
+    return;
+  for (;;) {
+    const Int size = VG_(getdents64)(sr_Res(list), (struct vki_dirent64 *)names,
+                                     sizeof names);
+    if (size <= 0)
+      break;
+    for (Int at = 0; at < size;) {
+      const struct vki_dirent64 *entry = (struct vki_dirent64 *)(names + at);
+      const Int fd = VG_(strtoll10)(entry->d_name, NULL);
+      if (can_write(fd) && VG_(fstat)(fd, &file) == 0 && VKI_S_ISREG(file.mode))
+        watch_private(file.dev, file.ino);
+      at += entry->d_reclen;
+    }
+  }
+  VG_(close)(sr_Res(list));
+}
+
+void ch_mappings_made_memfd(Int fd) {
+  struct vg_stat file;
+  if (VG_(fstat)(fd, &file) == 0)
+    ch_shared_object_made(file.dev, file.ino);
+}
+
+void ch_mappings_before_sharing(void) {
+  /* Valgrind has blocked all signals, so a fault would end the process. */
+  const Bool before = ch_read_through_kernel(True);
+  shared_with_others = True;
+  UInt count;
+  ch_shared_ranges(&count);
+  for (UInt i = 0; i < count; i++) {
+    const struct ch_shared_range r = ch_shared_ranges(&count)[i];
+    if (ch_shared_object_is_own(r.object))
+      watch_mapped(r.start, r.end, r.object, r.offset);
+  }
+  watch_written_files();
+  ch_read_through_kernel(before);
+}
+
+/* ---- new mappings, logged ---- */
+
+static void accept_file(const NSegment *s) {
+  struct vg_stat file;
+  const HChar *name = VG_(am_get_filename)(s);
+  if (expect_fd >= 0 ? VG_(fstat)(expect_fd, &file) == 0
+                     : name && !sr_isError(VG_(stat)(name, &file)))
+    ch_audit_accept_file(&file);
+}
+
 /* Logs the part [start, end) of a segment: a map event, then the contents where
    they need not be zero. */
 static void log_segment(Addr start, Addr end, const NSegment *s, UInt flags,
@@ -69,16 +233,14 @@ static void log_segment(Addr start, Addr end, const NSegment *s, UInt flags,
   } else
     object = object_being_mapped(s);
   log_map(start, end, s, flags, object, offset);
-  if (object) {
+  if (object)
     ch_shared_range_add(start, end, offset, object);
-    /* Other processes may write to it. Anonymous memory is the program's own
-       until it forks. */
-    if ((s->kind == SkFileC && s->hasW) || s->kind == SkShmC)
-      ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
-  }
+  watch_new(start, end, s, object, offset, moved != NULL);
+  if (s->kind == SkFileC)
+    accept_file(s);
   if (s->kind == SkFileC && s->hasW && s->hasX)
     VG_(clo_smc_check) = CH_SMC_CHECK_ALL;
-  if (s->kind != SkAnonC || source != CH_MEM_MAPPED || moved || object)
+  if (s->kind != SkAnonC || source != CH_MEM_MAPPED || moved)
     ch_contents_log(start, end - start, source, VG_(get_running_tid)(), False);
 }
 
@@ -86,6 +248,7 @@ static void map_changed(Addr start, Addr end) {
   ch_segments_changed();
   ch_call_targets_forget(start, end);
   ch_shared_range_forget(start, end);
+  ch_watch_forget(start, end);
 }
 
 /* Logs what is mapped at [start, end) now. `moved`: the shared range that
@@ -126,7 +289,7 @@ static void moved_mapping(Addr from, Addr to, SizeT length) {
 
 void ch_mappings_log_startup(void) {
   Addr sp = VG_(get_SP)(1);
-  ch_mappings_expect_shared(False, 0);
+  ch_mappings_expect_shared(False, -1, 0);
   for (const NSegment *s = ch_next_segment(0); s;
        s = ch_next_segment(s->end + 1)) {
     Bool stack = s->start <= sp && sp <= s->end;
@@ -170,7 +333,7 @@ static void protected(Addr address, SizeT length, Bool r, Bool w, Bool x) {
     VG_(discard_translations)(address, length, "chronicle");
   }
   if (s && w && s->kind == SkFileC && ch_shared_range_find(address))
-    ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
+    watch_private(s->dev, s->ino);
 }
 
 /* The end of the heap moves by bytes; its last page is zero beyond the end. */
@@ -210,15 +373,6 @@ void ch_mappings_log_stack_growth(void) {
   Addr start = stack_start, end = stack_end;
   stack_end = 0;
   log_mapped(start, end, CH_MAP_STACK, CH_MEM_MAPPED, NULL);
-}
-
-void ch_mappings_before_fork(void) {
-  if (!ch_have_anonymous_objects())
-    return;
-  /* Valgrind has blocked all signals, so a fault would end the process. */
-  const Bool before = ch_read_through_kernel(True);
-  ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
-  ch_read_through_kernel(before);
 }
 
 void ch_mappings_init(void) {

@@ -13,14 +13,18 @@ void ch_mappings_init(void);
 void ch_mappings_log_startup(void);
 
 /* How the mapping will be shared that the mmap or shmat call under way makes.
-   `shm_id`: the id of System V shared memory plus 1, or 0. */
-void ch_mappings_expect_shared(Bool shared, UWord shm_id);
+   `fd`: of the file; `shm_id`: the id of System V shared memory plus 1, or 0.
+ */
+void ch_mappings_expect_shared(Bool shared, Int fd, UWord shm_id);
 /* The main stack grew down from `end` to `start`, in the middle of client code.
    This is logged by ch_mappings_log_stack_growth() as soon as no client code
    runs. */
 void ch_mappings_stack_grew(Addr start, Addr end);
 void ch_mappings_log_stack_growth(void);
-/* Shared anonymous memory can be written by the child from now on. */
-void ch_mappings_before_fork(void);
+/* The program has made a memfd. */
+void ch_mappings_made_memfd(Int fd);
+/* Another process will have what the program has: a child its memory and
+   descriptors, or the receiver of a message some descriptors. */
+void ch_mappings_before_sharing(void);
 
 #endif

@@ -2,8 +2,10 @@
 #include "recorder/tool/memory/marks.h"
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/contents.h"
+#include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/reading.h"
 #include "recorder/tool/memory/segments.h"
+#include "recorder/tool/memory/watch.h"
 #include "recorder/tool/stream/recording.h"
 #include "recorder/tool/stream/ring.h"
 #include <smmintrin.h>
@@ -97,6 +99,17 @@ void ch_marks_cover(Addr limit) {
   ch_marks_send_all();
   ch_marking = False;
   ch_discard_all_translations();
+  /* Watching needs marks. */
+  if (ch_watching)
+    ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
+}
+
+void ch_marks_mark(Addr address, SizeT length) {
+  if (!ch_marking || address + length > CLIENT_END)
+    return;
+  VG_(memset)((void *)(address + BYTE_MARKS), 1, length);
+  for (Addr at = address; at < address + length; at++)
+    ((UChar *)SECTOR_MARKS)[at / SECTOR] = 1;
 }
 
 /* ---- sending ---- */
@@ -124,11 +137,14 @@ static void finish_event(UInt flags) {
 static void send_page(Addr page, const ULong *granules, Bool safe,
                       const UChar *marks) {
   UChar copy[VKI_PAGE_SIZE];
-  const ULong *from = (const ULong *)page;
-  if (!safe || marks) {
+  const UChar *watched = ch_watch_page(page);
+  const ULong *from = (const ULong *)(watched ? (Addr)watched : page);
+  if (marks || (!watched && !safe)) {
+    if (watched)
+      VG_(memcpy)(copy, watched, sizeof copy);
     /* If another process made the file shorter, what the program stored beyond
        its end is lost. */
-    if (!ch_memory_copy(page, copy, sizeof copy)) {
+    else if (!ch_memory_copy(page, copy, sizeof copy)) {
       finish_event(0);
       ch_contents_log_zeros(page, page + VKI_PAGE_SIZE, CH_MEM_CORE,
                             VG_INVALID_THREADID);

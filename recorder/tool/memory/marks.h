@@ -37,6 +37,9 @@ extern Bool ch_marking;
    likewise the low four of byte_marks, as marks of bytes. */
 void ch_marks_init(void);
 
+/* Marks bytes as if the program had stored to them. */
+void ch_marks_mark(Addr address, SizeT length);
+
 /* Sends what was stored since the last time: everything, or what is in a range
    that is about to change. No client code may be running. */
 void ch_marks_send_all(void);

@@ -9,6 +9,10 @@
 /* Bytes of the event area kept free for a CH_EV_FAULT, which must be in the
    same chunk as the superblock that faulted. */
 #define FAULT_ROOM 64
+/* What loads of watched memory may need while one superblock runs. */
+#define INSIDE_EVENTS 512
+#define INSIDE_EVENT_BYTES                                                     \
+  (sizeof(struct ch_event_header) + sizeof(struct ch_ev_loaded) + 32)
 /* A waiting indexer is woken once this many chunks are published, because
    waking it and its going back to sleep take as long as indexing a chunk. It
    also looks by itself now and then. */
@@ -31,6 +35,7 @@ static Long block_budget; /* what the block began with */
 static UChar *event_area, *event_next, *event_end;
 static ULong run_start, store_start;
 static volatile UInt *uncommitted; /* run word of the last event, or NULL */
+static Bool ended_by_events; /* the block ends because the chunk is crowded */
 
 static void open_chunk(void) {
   chunk = (UChar *)ring + CH_RING_HEADER_SIZE +
@@ -123,7 +128,9 @@ UInt ch_ring_requests(void) {
 static void choose_budget(UInt pages) {
   const Long most = ring->block_instructions, least = (most + 1) / 2;
   const Long used = block_budget - ch_cursor.budget;
-  if (used < least) /* the block was not ended by its length */
+  const Bool by_length = used >= least && !ended_by_events;
+  ended_by_events = False;
+  if (!by_length)
     return;
   Long wanted = pages > BLOCK_PAGES ? used * BLOCK_PAGES / pages : most;
   wanted = wanted < least ? least : wanted > most ? most : wanted;
@@ -171,9 +178,52 @@ void ch_event_cancel(void *payload) {
   uncommitted = NULL;
 }
 
+/* ---- events inside a superblock ---- */
+
+static Bool is_crowded(void) {
+  return events + INSIDE_EVENTS > MOST_EVENTS ||
+         event_next + INSIDE_EVENTS * INSIDE_EVENT_BYTES + FAULT_ROOM >
+             event_end;
+}
+
+void ch_ring_make_room(void) {
+  if (is_crowded())
+    ch_ring_publish(0);
+}
+
+void ch_event_inside(UChar *guest_state, const struct ch_ev_loaded *event,
+                     const UChar *bytes) {
+  struct ch_cursor *theirs =
+      (struct ch_cursor *)(guest_state + CH_CURSOR_OFFSET);
+  const SizeT size = sizeof *event + event->length;
+  struct ch_event_header *header = (struct ch_event_header *)event_next;
+  tl_assert(!uncommitted && events < MOST_EVENTS &&
+            event_next + sizeof *header + size + FAULT_ROOM <= event_end);
+  header->kind = CH_EV_LOADED;
+  header->size = size;
+  VG_(memcpy)(header + 1, event, sizeof *event);
+  VG_(memcpy)((UChar *)(header + 1) + sizeof *event, bytes, event->length);
+  event_next += sizeof *header + VG_ROUNDUP(size, 8);
+  events++;
+  /* The compiler must write the payload before the word that announces it. */
+  __asm__ __volatile__("" ::: "memory");
+  *(volatile UInt *)theirs->run = CH_RUN_LOADED;
+  theirs->run += 4;
+  /* The chunk cannot end inside a superblock. With its budget used up, the
+     block ends before the next one. */
+  if (is_crowded() && theirs->budget > 0) {
+    theirs->budget = 0;
+    ended_by_events = True;
+  }
+}
+
 void ch_ring_mark_fault(void) {
-  tl_assert(ch_cursor.run > run_start);
-  ((UInt *)ch_cursor.run)[-1] |= CH_RUN_FAULT;
+  UInt *word = (UInt *)ch_cursor.run;
+  do {
+    tl_assert((ULong)word > run_start);
+    word--;
+  } while (*word == CH_RUN_LOADED);
+  *word |= CH_RUN_FAULT;
 }
 
 void ch_cursor_take(void) {

@@ -41,7 +41,14 @@ void ch_event_commit(void);
 void ch_event_shrink(void *payload, SizeT size);
 /* Takes back the last event, which must not be committed. */
 void ch_event_cancel(void *payload);
-/* Marks the last run word as left by a fault. */
+/* Logs a load of watched memory while its superblock runs. May be called for
+   each load of a superblock, if ch_ring_make_room() was called before client
+   code began to run. */
+void ch_event_inside(UChar *guest_state, const struct ch_ev_loaded *event,
+                     const UChar *bytes);
+/* Ends the chunk if it has no room for the loads of a superblock. */
+void ch_ring_make_room(void);
+/* Marks the run word of the last execution as left by a fault. */
 void ch_ring_mark_fault(void);
 
 /* ---- the cursor ---- */

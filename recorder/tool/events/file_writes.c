@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "recorder/tool/memory/file_writes.h"
+#include "recorder/tool/events/file_writes.h"
 #include "recorder/tool/core/growing_array.h"
+#include "recorder/tool/memory/audit.h"
 #include "recorder/tool/memory/contents.h"
 #include "recorder/tool/memory/marks.h"
 #include "recorder/tool/memory/reading.h"
@@ -326,6 +327,7 @@ void ch_file_writes_after(ThreadId tid, UInt number, const UWord *args,
     if (from < to)
       log_mapped(&call, from, to, tid);
     log_length(&call, file.size, tid);
+    ch_audit_accept_file(&file);
   }
   ch_event_commit();
 }

@@ -9,8 +9,8 @@
  * Cost: one system call per call that writes to a file, and another three if
  * the file is mapped.
  */
-#ifndef CHRONICLE_RECORDER_TOOL_MEMORY_FILE_WRITES_H
-#define CHRONICLE_RECORDER_TOOL_MEMORY_FILE_WRITES_H
+#ifndef CHRONICLE_RECORDER_TOOL_EVENTS_FILE_WRITES_H
+#define CHRONICLE_RECORDER_TOOL_EVENTS_FILE_WRITES_H
 
 #include "recorder/tool/core/valgrind_core.h"
 

@@ -6,6 +6,7 @@
 #include "lldb-plugin/commands/Commands.h"
 #include "lldb-plugin/lldb/LldbInternals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 namespace lldb {
 bool PluginInitialize(SBDebugger Debugger);
@@ -20,10 +21,18 @@ lldb::PluginInitialize(lldb::SBDebugger Debugger) {
     return false;
   }
   SBCommandInterpreter Interpreter = Debugger.GetCommandInterpreter();
-  if (chronicle::internals::hasCommands(Interpreter))
+  // The debuggers that have the commands of this copy of the plugin.
+  static std::set<lldb::user_id_t> Ours;
+  if (chronicle::internals::hasCommands(Interpreter)) {
+    if (!Ours.count(Debugger.GetID()))
+      llvm::errs() << "chronicle: another copy of this plugin is loaded "
+                      "already, perhaps by ~/.lldbinit, and stays in use: "
+                      "'chronicle setup-lldb' makes LLDB load this one\n";
     return true;
+  }
   if (!chronicle::commands::addCommands(Interpreter))
     return false;
+  Ours.insert(Debugger.GetID());
   if (!chronicle::internals::addProcessTraceLoad(Interpreter))
     llvm::errs() << "chronicle: this LLDB has no 'process trace' command: use "
                     "'chronicle load' instead of 'process trace load'\n";

@@ -3,17 +3,12 @@
  * Wrappers around Valgrind's wrappers of single system calls, for what must be
  * different in a recording. CMakeLists.txt names them to the linker.
  */
-#include "recorder/tool/core/valgrind_core.h"
+#include "recorder/tool/core/kernel.h"
+#include "recorder/tool/memory/emptied_pages.h"
 
-#define MAY_BLOCK                                                              \
-  2 /* Valgrind's SfMayBlock: other threads may run meanwhile                  \
-     */
+/* Valgrind's SfMayBlock: other threads may run meanwhile. */
+#define MAY_BLOCK 2
 #define MCL_ONFAULT 4
-#define FUTEX_COMMAND 0x7f
-#define FUTEX_WAKE_OP 5
-#define FUTEX_UNLOCK_PI 7
-#define FUTEX_TRYLOCK_PI 8
-#define FUTEX_CMP_REQUEUE_PI 12
 
 /* Valgrind's SyscallArgs. */
 struct arguments {
@@ -51,7 +46,8 @@ void __wrap_vgSysWrap_generic_sys_madvise_before(ThreadId tid, void *layout,
                                                  struct arguments *args,
                                                  void *status, UWord *flags) {
   __real_vgSysWrap_generic_sys_madvise_before(tid, layout, args, status, flags);
-  *flags &= ~(UWord)MAY_BLOCK;
+  if (ch_advice_empties(args->values[2]))
+    *flags &= ~(UWord)MAY_BLOCK;
 }
 
 extern void __real_vgSysWrap_linux_sys_futex_before(ThreadId tid, void *layout,
@@ -63,11 +59,11 @@ void __wrap_vgSysWrap_linux_sys_futex_before(ThreadId tid, void *layout,
                                              struct arguments *args,
                                              void *status, UWord *flags) {
   __real_vgSysWrap_linux_sys_futex_before(tid, layout, args, status, flags);
-  switch (args->values[1] & FUTEX_COMMAND) {
-  case FUTEX_WAKE_OP:
-  case FUTEX_UNLOCK_PI:
-  case FUTEX_TRYLOCK_PI:
-  case FUTEX_CMP_REQUEUE_PI:
+  switch (args->values[1] & CH_FUTEX_COMMAND) {
+  case VKI_FUTEX_WAKE_OP:
+  case VKI_FUTEX_UNLOCK_PI:
+  case VKI_FUTEX_TRYLOCK_PI:
+  case VKI_FUTEX_CMP_REQUEUE_PI:
     *flags &= ~(UWord)MAY_BLOCK;
     break;
   default:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/syscall_writes.h"
+#include "recorder/tool/core/kernel.h"
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/reading.h"
 
@@ -16,20 +17,8 @@
 #define SOL_TCP 6
 #define TCP_ZEROCOPY_RECEIVE 35
 #define FS_IOC_FIEMAP 0xc020660bu
-#define F_GETLK 5
-#define F_OFD_GETLK 36
 #define PR_GET_AUXV 0x41555856
-#define PR_GET_TSC 25
-#define PR_GET_CHILD_SUBREAPER 37
-#define PR_GET_TID_ADDRESS 40
 #define PR_SCHED_CORE 62
-#define FUTEX_COMMAND 0x7f
-#define FUTEX_WAKE_OP 5
-#define FUTEX_LOCK_PI 6
-#define FUTEX_UNLOCK_PI 7
-#define FUTEX_TRYLOCK_PI 8
-#define FUTEX_WAIT_REQUEUE_PI 11
-#define FUTEX_CMP_REQUEUE_PI 12
 
 static ThreadId caller; /* whose call is looked at */
 
@@ -103,17 +92,17 @@ static void setsockopt_writes(const UWord *args) {
 }
 
 static void fcntl_writes(const UWord *args) {
-  if (args[1] == F_GETLK || args[1] == F_OFD_GETLK)
+  if (args[1] == VKI_F_GETLK || args[1] == VKI_F_OFD_GETLK)
     written(args[2], sizeof(struct vki_flock));
 }
 
 static void prctl_writes(const UWord *args) {
   switch (args[0]) {
-  case PR_GET_TSC:
-  case PR_GET_CHILD_SUBREAPER:
+  case VKI_PR_GET_TSC:
+  case VKI_PR_GET_CHILD_SUBREAPER:
     maybe(args[1], sizeof(Int));
     break;
-  case PR_GET_TID_ADDRESS:
+  case VKI_PR_GET_TID_ADDRESS:
     maybe(args[1], sizeof(Addr));
     break;
   case PR_GET_AUXV:
@@ -191,17 +180,17 @@ static void process_vm_writev_writes(const UWord *args) {
 }
 
 static void futex_writes(const UWord *args) {
-  switch (args[1] & FUTEX_COMMAND) {
-  case FUTEX_WAKE_OP:
+  switch (args[1] & CH_FUTEX_COMMAND) {
+  case VKI_FUTEX_WAKE_OP:
     written(args[4], sizeof(UInt));
     break;
-  case FUTEX_WAIT_REQUEUE_PI:
-  case FUTEX_CMP_REQUEUE_PI:
+  case VKI_FUTEX_WAIT_REQUEUE_PI:
+  case VKI_FUTEX_CMP_REQUEUE_PI:
     maybe(args[4], sizeof(UInt));
     break;
-  case FUTEX_LOCK_PI:
-  case FUTEX_UNLOCK_PI:
-  case FUTEX_TRYLOCK_PI:
+  case VKI_FUTEX_LOCK_PI:
+  case VKI_FUTEX_UNLOCK_PI:
+  case VKI_FUTEX_TRYLOCK_PI:
     maybe(args[0], sizeof(UInt));
     break;
   default:

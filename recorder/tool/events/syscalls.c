@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/syscalls.h"
+#include "recorder/tool/core/kernel.h"
 #include "recorder/tool/events/file_writes.h"
 #include "recorder/tool/events/passed_descriptors.h"
 #include "recorder/tool/events/signals.h"
@@ -16,11 +17,6 @@
 #include "recorder/tool/stream/ring.h"
 #include "recorder/tool/stream/threads.h"
 
-#define CLONE_CHILD_CLEARTID 0x200000
-#define CLONE_CHILD_SETTID 0x1000000
-#define FUTEX_COMMAND 0x7f
-#define FUTEX_LOCK_PI 6
-#define FUTEX_WAIT_REQUEUE_PI 11
 #define MAX_IOV 1024
 
 /* ---- output ---- */
@@ -91,10 +87,11 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
     ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
     break;
   case __NR_futex: {
-    const UWord operation = args[1] & FUTEX_COMMAND;
+    const UWord operation = args[1] & CH_FUTEX_COMMAND;
     /* While the thread waits for the lock, the kernel changes its word, which
        the owner reads. */
-    if ((operation == FUTEX_LOCK_PI || operation == FUTEX_WAIT_REQUEUE_PI) &&
+    if ((operation == VKI_FUTEX_LOCK_PI ||
+         operation == VKI_FUTEX_WAIT_REQUEUE_PI) &&
         ch_threads_alive > 1)
       ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
     break;
@@ -105,8 +102,8 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
       ch_mappings_before_sharing();
     break;
   case __NR_clone:
-    ch_expect_thread_words(args[0] & CLONE_CHILD_CLEARTID ? args[3] : 0,
-                           args[0] & CLONE_CHILD_SETTID ? args[3] : 0);
+    ch_expect_thread_words(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0,
+                           args[0] & VKI_CLONE_CHILD_SETTID ? args[3] : 0);
     break;
   case __NR_exit_group:
     ch_program_ends = True;

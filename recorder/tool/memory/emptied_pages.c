@@ -20,7 +20,7 @@ static CH_GROWING_ARRAY(struct run) existed;
 static Addr range_start, range_end;
 static Int advice;
 
-static Bool empties(Int what) {
+Bool ch_advice_empties(Int what) {
   return what == MADV_DONTNEED || what == MADV_FREE || what == MADV_REMOVE ||
          what == MADV_DONTNEED_LOCKED || what == MADV_GUARD_REMOVE;
 }
@@ -88,7 +88,8 @@ void ch_emptied_pages_expect(Addr start, SizeT length, Int what) {
   advice = what;
   if (what == MADV_GUARD_INSTALL)
     ch_read_through_kernel(True);
-  if (empties(what) && start % VKI_PAGE_SIZE == 0 && range_end > start)
+  if (ch_advice_empties(what) && start % VKI_PAGE_SIZE == 0 &&
+      range_end > start)
     each_segment(note_segment);
 }
 

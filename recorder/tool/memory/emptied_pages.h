@@ -14,6 +14,8 @@
 
 #include "recorder/tool/core/valgrind_core.h"
 
+/* Whether a call of madvise with this advice may empty pages. */
+Bool ch_advice_empties(Int advice);
 /* The call under way has this advice for the range. What was stored there must
    have been sent. No client code may run until the call is over. */
 void ch_emptied_pages_expect(Addr start, SizeT length, Int advice);

@@ -90,17 +90,12 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
     const UWord operation = args[1] & CH_FUTEX_COMMAND;
     /* While the thread waits for the lock, the kernel changes its word, which
        the owner reads. */
-    if ((operation == VKI_FUTEX_LOCK_PI ||
-         operation == VKI_FUTEX_WAIT_REQUEUE_PI) &&
-        ch_threads_alive > 1)
-      ch_start_logging_loads(CH_LOADS_SHARED_MEMORY);
+    if (operation == VKI_FUTEX_LOCK_PI)
+      ch_mappings_watch_word(args[0]);
+    if (operation == VKI_FUTEX_WAIT_REQUEUE_PI)
+      ch_mappings_watch_word(args[4]);
     break;
   }
-  case __NR_sendmsg:
-  case __NR_sendmmsg:
-    if (ch_passes_descriptors(number, args))
-      ch_mappings_before_sharing();
-    break;
   case __NR_clone:
     ch_expect_thread_words(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0,
                            args[0] & VKI_CLONE_CHILD_SETTID ? args[3] : 0);

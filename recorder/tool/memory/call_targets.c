@@ -59,8 +59,7 @@ static UInt keep(ThreadId tid, Addr start, Addr end) {
     return NOT_KEPT;
   c->kept.used += end - start;
   /* Calls of other threads may have written there already. */
-  FOR_EACH_KEPT(t, start, end)
-  VG_(memcpy)(bytes + (from - start), kept_at(t, from), to - from);
+  ch_call_targets_undo(start, bytes, end - start);
   return at;
 }
 
@@ -150,6 +149,16 @@ void ch_call_targets_separate(Addr page, UChar *bytes, const UChar *marks) {
       *kept_at(t, a) = bytes[a - page];
     else
       bytes[a - page] = *kept_at(t, a);
+}
+
+void ch_call_targets_undo(Addr start, UChar *bytes, SizeT length) {
+  FOR_EACH_KEPT(t, start, start + length)
+  VG_(memcpy)(bytes + (from - start), kept_at(t, from), to - from);
+}
+
+void ch_call_targets_learn(Addr start, const UChar *bytes, SizeT length) {
+  FOR_EACH_KEPT(t, start, start + length)
+  VG_(memcpy)(kept_at(t, from), bytes + (from - start), to - from);
 }
 
 /* ---- after the call ---- */

@@ -55,5 +55,10 @@ Bool ch_call_targets_overlap(Addr start, Addr end);
    page holds; `marks` is not 0 where the program stored. Takes out of `bytes`
    what calls under way may have written. */
 void ch_call_targets_separate(Addr page, UChar *bytes, const UChar *marks);
+/* Takes out of `bytes`, which memory holds at `start`, what calls under way may
+   have written. */
+void ch_call_targets_undo(Addr start, UChar *bytes, SizeT length);
+/* The trace has these bytes at `start`. */
+void ch_call_targets_learn(Addr start, const UChar *bytes, SizeT length);
 
 #endif

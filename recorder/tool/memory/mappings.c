@@ -75,10 +75,19 @@ static void watch_mapped(Addr start, Addr end, UInt object, ULong offset) {
   for (Addr at = start; at < end;) {
     SizeT n = end - at < sizeof bytes ? end - at : sizeof bytes;
     const SizeT got = ch_memory_read(at, bytes, n);
+    ch_call_targets_undo(at, bytes, got);
     ch_watch_learn(at, bytes, got);
     at += got < n ? VG_PGROUNDDN(got) + VKI_PAGE_SIZE : n;
   }
   ch_start_watching();
+}
+
+void ch_mappings_watch_word(Addr word) {
+  const Addr page = VG_PGROUNDDN(word);
+  const struct ch_shared_range *r = ch_shared_range_find(page);
+  if (VG_(am_is_valid_for_client)(word, 4, VKI_PROT_WRITE))
+    watch_mapped(page, page + VKI_PAGE_SIZE, r ? r->object : 0,
+                 r ? r->offset + (page - r->start) : 0);
 }
 
 /* Watches all mappings of an object but the one at `except`. */

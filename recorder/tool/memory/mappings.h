@@ -23,6 +23,8 @@ void ch_mappings_stack_grew(Addr start, Addr end);
 void ch_mappings_log_stack_growth(void);
 /* The program has made a memfd. */
 void ch_mappings_made_memfd(Int fd);
+/* The kernel may change the word at any time from now on. */
+void ch_mappings_watch_word(Addr word);
 /* Another process will have what the program has: a child its memory and
    descriptors, or the receiver of a message some descriptors. */
 void ch_mappings_before_sharing(void);

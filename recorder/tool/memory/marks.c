@@ -139,12 +139,13 @@ static void send_page(Addr page, const ULong *granules, Bool safe,
   UChar copy[VKI_PAGE_SIZE];
   const UChar *watched = ch_watch_page(page);
   const ULong *from = (const ULong *)(watched ? (Addr)watched : page);
-  if (marks || (!watched && !safe)) {
-    if (watched)
-      VG_(memcpy)(copy, watched, sizeof copy);
+  if (watched) {
+    if (marks)
+      ch_call_targets_learn(page, watched, VKI_PAGE_SIZE);
+  } else if (marks || !safe) {
     /* If another process made the file shorter, what the program stored beyond
        its end is lost. */
-    else if (!ch_memory_copy(page, copy, sizeof copy)) {
+    if (!ch_memory_copy(page, copy, sizeof copy)) {
       finish_event(0);
       ch_contents_log_zeros(page, page + VKI_PAGE_SIZE, CH_MEM_CORE,
                             VG_INVALID_THREADID);

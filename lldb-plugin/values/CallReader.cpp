@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/values/CallReader.h"
+#include "lldb-plugin/values/ReturnedValue.h"
 #include "lldb-plugin/values/ValueText.h"
 #include "query/json/JsonAnswers.h"
-#include "trace-format/GuestState.h"
 
 using namespace llvm;
 
@@ -17,7 +17,8 @@ json::Object toJSON(const Parameter &P) {
 std::string parametersText(ArrayRef<Parameter> Parameters) {
   std::string Text;
   for (const Parameter &P : Parameters)
-    Text += (Text.empty() ? "" : ", ") + P.Name + "=" + P.Value;
+    Text += (Text.empty() ? "" : ", ") + P.Name + (P.Name.empty() ? "" : "=") +
+            P.Value;
   return Text;
 }
 
@@ -122,35 +123,7 @@ Expected<std::string> CallReader::result(const CallMoment &Call) {
   lldb::SBType Type = (*F)->Result;
   if (!Type.IsValid() || !Call.Return)
     return "";
-  lldb::SBType Real = Type.GetCanonicalType();
-  uint64_t Size = Real.GetByteSize();
-  lldb::BasicType Basic = Real.GetBasicType();
-  if (!Size || Basic == lldb::eBasicTypeVoid)
-    return "";
-  Expected<answers::Registers> R = T.registers(Call.Thread, *Call.Return);
-  if (!R)
-    return R.takeError();
-  ArrayRef<uint8_t> Bytes(R->State.data() + CH_OFFSET_RAX, 8);
-  if (Basic == lldb::eBasicTypeFloat || Basic == lldb::eBasicTypeDouble)
-    Bytes = R->ymm(0);
-  if (isPlain(Real) && Size <= 8)
-    return valueText(valueOf(There.target(), Bytes.take_front(Size), Type));
-  bool Pointer = Real.IsPointerType() || Real.IsReferenceType();
-  // A class of more than 16 bytes is returned in memory, and rax has its
-  // address. A smaller one is returned in up to two registers, or in memory if
-  // it has a copy constructor, which the type does not say here.
-  bool InMemory = Size > 16 && (Real.GetTypeClass() & (lldb::eTypeClassClass |
-                                                       lldb::eTypeClassStruct |
-                                                       lldb::eTypeClassUnion));
-  if (!Pointer && !InMemory)
-    return "";
-  if (Error E = There.go(*Call.Return, Call.Thread))
-    return E;
-  if (Pointer)
-    return valueText(valueOf(There.target(), Bytes, Type));
-  lldb::SBTarget Target = There.target();
-  lldb::SBAddress Place(R->word(CH_OFFSET_RAX), Target);
-  return valueText(Target.CreateValueFromAddress("value", Place, Type));
+  return returnedValue(T, There, Type, Call.Thread, Call.Entry, *Call.Return);
 }
 
 } // namespace chronicle::values

@@ -35,7 +35,7 @@ struct Parameter {
   std::string Name, Type, Value;
 };
 llvm::json::Object toJSON(const Parameter &P);
-/// "A=1, B=2".
+/// "A=1, B=2"; a parameter without a name is its value alone.
 std::string parametersText(llvm::ArrayRef<Parameter> Parameters);
 
 /// Reads the parameters and results of many calls.
@@ -48,8 +48,8 @@ public:
   llvm::Expected<std::optional<lldb::SBFrame>> enter(const CallMoment &Call);
   /// The parameters of a frame that enter() returned.
   static std::vector<Parameter> parameters(lldb::SBFrame Frame);
-  /// What it returned, as text. Empty: nothing, not yet, or a class that is
-  /// returned in registers.
+  /// What it returned, as text. Empty: nothing, not yet, or debug info does not
+  /// say where the result is.
   llvm::Expected<std::string> result(const CallMoment &Call);
 
 private:

@@ -25,6 +25,10 @@ std::string valueText(lldb::SBValue Value) {
     if (V.GetError().Fail())
       return "<" + errorText(V.GetError()) + ">";
     const char *Plain = V.GetValue(), *Summary = V.GetSummary();
+    // The summary of std::optional does not have what it holds.
+    if (!Plain && Summary && StringRef(Summary).trim() == "Has Value=true" &&
+        V.GetNumChildren() == 1 && Depth < MostDepth)
+      return Self(Self, V.GetChildAtIndex(0), Depth + 1);
     if (Plain || Summary)
       return std::string(Plain ? Plain : "") + (Plain && Summary ? " " : "") +
              (Summary ? Summary : "");

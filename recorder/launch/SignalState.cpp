@@ -2,26 +2,27 @@
 
 #include "recorder/launch/SignalState.h"
 #include "recorder/launch/LaunchError.h"
-#include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace llvm;
 
 namespace chronicle::launch {
 
+/// Changes the signal mask of the calling thread. The C library's functions
+/// leave out two signals that it uses itself, which anyone can send.
+static uint64_t changeMask(int How, uint64_t Signals) {
+  uint64_t Old = 0;
+  syscall(SYS_rt_sigprocmask, How, &Signals, &Old, sizeof(Signals));
+  return Old;
+}
+
+static constexpr uint64_t bit(int Signal) { return 1ull << (Signal - 1); }
+
 Expected<std::unique_ptr<SignalState>> SignalState::take() {
   std::unique_ptr<SignalState> State(new SignalState);
-  sigset_t Wanted;
-  sigemptyset(&Wanted);
-  for (int Signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
-                     SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT}) {
-    struct sigaction Action;
-    sigaction(Signal, nullptr, &Action);
-    if (Action.sa_handler != SIG_IGN)
-      sigaddset(&Wanted, Signal);
-  }
-  sigaddset(&Wanted, SIGCHLD);
-  pthread_sigmask(SIG_BLOCK, &Wanted, &State->OldMask);
+  uint64_t Wanted = ~(bit(SIGPIPE) | bit(SIGXFSZ));
+  State->OldMask = changeMask(SIG_BLOCK, Wanted);
 
   auto Set = [&](int Signal, void (*Handler)(int)) {
     struct sigaction Action = {}, Old;
@@ -37,25 +38,45 @@ Expected<std::unique_ptr<SignalState>> SignalState::take() {
   Set(SIGPIPE, SIG_IGN);
   Set(SIGXFSZ, SIG_IGN);
 
-  State->Descriptor = signalfd(-1, &Wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  State->Descriptor = int(syscall(SYS_signalfd4, -1, &Wanted, sizeof(Wanted),
+                                  SFD_CLOEXEC | SFD_NONBLOCK));
   if (State->Descriptor < 0)
     return launchErrorFromErrno(StatusOurFailure, "cannot wait for signals");
   return State;
 }
 
-bool SignalState::next(signalfd_siginfo &Info) const {
-  return read(Descriptor, &Info, sizeof(Info)) == ssize_t(sizeof(Info));
+SmallVector<signalfd_siginfo, 8> SignalState::arrived() const {
+  SmallVector<signalfd_siginfo, 8> Arrived;
+  signalfd_siginfo Info;
+  while (read(Descriptor, &Info, sizeof(Info)) == ssize_t(sizeof(Info)))
+    Arrived.push_back(Info);
+  return Arrived;
+}
+
+void SignalState::stopBy(int Signal) const {
+  if (Signal != SIGSTOP) {
+    struct sigaction Default = {};
+    Default.sa_handler = SIG_DFL;
+    sigaction(Signal, &Default, nullptr);
+  }
+  kill(getpid(), Signal);
+  uint64_t Old = changeMask(SIG_UNBLOCK, bit(Signal));
+  changeMask(SIG_SETMASK, Old);
 }
 
 void SignalState::restore() const {
   for (const auto &[Signal, Action] : OldActions)
     sigaction(Signal, &Action, nullptr);
-  pthread_sigmask(SIG_SETMASK, &OldMask, nullptr);
+  changeMask(SIG_SETMASK, OldMask);
 }
 
 SignalState::~SignalState() {
-  if (Descriptor >= 0)
+  // The program has ended, so signals that have arrived since are lost, as they
+  // would be without us.
+  if (Descriptor >= 0) {
+    (void)arrived();
     close(Descriptor);
+  }
   restore();
 }
 

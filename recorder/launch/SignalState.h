@@ -10,16 +10,17 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <sys/signalfd.h>
 #include <utility>
 
 namespace chronicle::launch {
 
-/// While it exists, the signals that concern a launcher arrive through a
-/// descriptor instead of interrupting or ending the process. It must be created
-/// before any thread, because threads inherit the signal mask. Signals that
-/// were ignored before (by nohup, or in a shell's background job) stay ignored.
+/// While it exists, signals arrive through a descriptor instead of interrupting
+/// or ending the process: all but SIGKILL and SIGSTOP, and but SIGPIPE and
+/// SIGXFSZ, which are ignored. It must be created before any thread, because
+/// threads inherit the signal mask.
 class SignalState {
 public:
   static llvm::Expected<std::unique_ptr<SignalState>> take();
@@ -30,8 +31,12 @@ public:
 
   /// Becomes readable when a signal has arrived.
   int descriptor() const { return Descriptor; }
-  /// Takes the next signal that has arrived. Returns false if there is none.
-  bool next(signalfd_siginfo &Info) const;
+  /// Takes the signals that have arrived.
+  llvm::SmallVector<signalfd_siginfo, 8> arrived() const;
+
+  /// Stops this process as the signal does by default. Returns when it was
+  /// continued.
+  void stopBy(int Signal) const;
 
   /// Restores mask and dispositions in the child. Async-signal-safe, as it must
   /// be between fork and exec.
@@ -40,7 +45,7 @@ public:
 private:
   SignalState() = default;
   int Descriptor = -1;
-  sigset_t OldMask;
+  uint64_t OldMask = 0; ///< bit n - 1 is signal n
   llvm::SmallVector<std::pair<int, struct sigaction>, 4> OldActions;
 };
 

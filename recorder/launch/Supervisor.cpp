@@ -2,10 +2,8 @@
 
 #include "recorder/launch/Supervisor.h"
 #include "recorder/launch/LaunchError.h"
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Errno.h"
-#include "llvm/Support/LineIterator.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
@@ -13,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,10 +23,6 @@ namespace {
 /// How long the recorder may take to end the trace after a second interrupt. It
 /// never does if the program is blocked in a system call.
 constexpr std::chrono::milliseconds StopPatience(1500);
-/// Valgrind ignores the signals that stop a process by default, so the program
-/// is stopped with SIGSTOP. If the program has a handler, it gets this long to
-/// restore the terminal first.
-constexpr std::chrono::milliseconds StopGrace(100);
 constexpr std::chrono::milliseconds StopPoll(20);
 } // namespace
 
@@ -39,7 +34,27 @@ Expected<std::unique_ptr<Supervisor>> Supervisor::create() {
   if (!Signals)
     return Signals.takeError();
   S->Signals = std::move(*Signals);
+  Expected<std::unique_ptr<Companion>> Beside = Companion::start();
+  if (!Beside)
+    return Beside.takeError();
+  S->Beside = std::move(*Beside);
+
+  // What happens when the parent ends concerns the program: see ParentThread.
+  prctl(PR_GET_PDEATHSIG, &S->ParentDeathSignal);
+  prctl(PR_SET_PDEATHSIG, 0);
+  pid_t Parent = getppid();
+  S->ParentHandle = int(syscall(SYS_pidfd_open, Parent, 0));
+  if (getppid() != Parent && S->ParentHandle >= 0) {
+    close(S->ParentHandle);
+    S->ParentHandle = -1;
+  }
   return S;
+}
+
+Supervisor::~Supervisor() {
+  endParentThread();
+  if (ParentHandle >= 0)
+    close(ParentHandle);
 }
 
 /// Pointers to the strings and a null pointer, as execve expects them.
@@ -50,6 +65,34 @@ static std::vector<char *> pointers(const std::vector<std::string> &Strings) {
     Pointers.push_back(const_cast<char *>(S.c_str()));
   Pointers.push_back(nullptr);
   return Pointers;
+}
+
+/// Forks on a thread of its own, which then waits for endParentThread().
+/// Returns what fork returned, with its errno.
+pid_t Supervisor::forkProgram(const std::function<void()> &InChild) {
+  endParentThread();
+  std::promise<std::pair<pid_t, int>> Forked;
+  std::future<std::pair<pid_t, int>> Result = Forked.get_future();
+  ParentThreadMayEnd = std::promise<void>();
+  ParentThread =
+      std::thread([&, MayEnd = ParentThreadMayEnd.get_future()]() mutable {
+        pid_t Child = fork();
+        if (Child == 0)
+          InChild();
+        // The caller's variables may be gone after this.
+        Forked.set_value({Child, errno});
+        MayEnd.wait();
+      });
+  auto [Child, Failure] = Result.get();
+  errno = Failure;
+  return Child;
+}
+
+void Supervisor::endParentThread() {
+  if (!ParentThread.joinable())
+    return;
+  ParentThreadMayEnd.set_value();
+  ParentThread.join();
 }
 
 Error Supervisor::start(const RecorderCommand &Command) {
@@ -63,19 +106,17 @@ Error Supervisor::start(const RecorderCommand &Command) {
   if (pipe2(Report, O_CLOEXEC) != 0)
     return launchErrorFromErrno(StatusOurFailure, "cannot create a pipe");
   pid_t Parent = getpid();
-  Process = fork();
-  if (Process < 0) {
-    Error E = launchErrorFromErrno(StatusOurFailure, "cannot create a process");
-    close(Report[0]);
-    close(Report[1]);
-    return E;
-  }
-  if (Process == 0) {
-    // If this process dies the ring is not emptied any more, and the program
-    // would wait for that forever.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // An alarm survives exec, but not fork.
+  struct itimerval Alarm = {}, None = {};
+  setitimer(ITIMER_REAL, &None, &Alarm);
+  Process = forkProgram([&] {
+    // If the launcher dies the ring is not emptied any more, and the program
+    // would wait for that forever. The companion kills it then.
+    Beside->announceProgram();
+    prctl(PR_SET_PDEATHSIG, ParentDeathSignal);
     if (getppid() != Parent)
       _exit(StatusOurFailure);
+    setitimer(ITIMER_REAL, &Alarm, nullptr);
     fcntl(Command.RingDescriptor, F_SETFD, 0);
     fcntl(Command.LogDescriptor, F_SETFD, 0);
     Signals->restore();
@@ -84,6 +125,12 @@ Error Supervisor::start(const RecorderCommand &Command) {
     ssize_t Ignored = write(Report[1], &Failure, sizeof(Failure));
     (void)Ignored;
     _exit(StatusOurFailure);
+  });
+  if (Process < 0) {
+    Error E = launchErrorFromErrno(StatusOurFailure, "cannot create a process");
+    close(Report[0]);
+    close(Report[1]);
+    return E;
   }
   close(Report[1]);
   int Failure = 0;
@@ -100,28 +147,6 @@ Error Supervisor::start(const RecorderCommand &Command) {
   return Error::success();
 }
 
-/// The value of a field of /proc/<pid>/status, or empty.
-static std::string processStatus(pid_t Process, StringRef Key) {
-  auto Buffer =
-      MemoryBuffer::getFileAsStream("/proc/" + Twine(Process) + "/status");
-  if (Buffer)
-    for (line_iterator Line(**Buffer), End; Line != End; ++Line)
-      if (StringRef Value = *Line;
-          Value.consume_front(Key) && Value.consume_front(":"))
-        return Value.trim().str();
-  return "";
-}
-
-static bool isStopped(pid_t Process) {
-  return StringRef(processStatus(Process, "State")).starts_with("T");
-}
-
-static bool ignoresSignal(pid_t Process, int Signal) {
-  uint64_t Mask = 0;
-  StringRef(processStatus(Process, "SigIgn")).getAsInteger(16, Mask);
-  return Mask >> (Signal - 1) & 1;
-}
-
 void Supervisor::handleInterrupt(SupervisorClient &Client) {
   ++Interrupts;
   if (Interrupts == 1) {
@@ -134,40 +159,51 @@ void Supervisor::handleInterrupt(SupervisorClient &Client) {
   }
 }
 
-void Supervisor::handleSignal(const signalfd_siginfo &Info,
-                              SupervisorClient &Client) {
-  int Signal = Info.ssi_signo;
-  // Signals from the terminal go to the whole process group, so the program has
-  // them already.
-  bool FromTerminal = Info.ssi_code == SI_KERNEL;
-  switch (Signal) {
-  case SIGCHLD:
+/// Sends the program a signal that was sent to this process alone. Its sender
+/// knows this process only, and means the program.
+void Supervisor::passOn(const signalfd_siginfo &Info) {
+  if (Info.ssi_code != SI_QUEUE) {
+    kill(Process, int(Info.ssi_signo));
     return;
-  case SIGCONT:
-    // A shell continues the whole process group. Other senders may have
-    // continued only this process, so the program is continued as well.
-    usleep(10000);
-    if (isStopped(Process))
-      kill(Process, SIGCONT);
-    return;
-  case SIGTSTP:
-  case SIGTTIN:
-  case SIGTTOU:
-    if (!ignoresSignal(Process, Signal))
-      StopAt = Clock::now() + StopGrace;
-    break;
-  case SIGINT:
-    handleInterrupt(Client);
-    break;
   }
-  if (!FromTerminal)
-    kill(Process, Signal);
+  siginfo_t Same = {};
+  Same.si_signo = int(Info.ssi_signo);
+  Same.si_code = SI_QUEUE;
+  Same.si_pid = pid_t(Info.ssi_pid);
+  Same.si_uid = Info.ssi_uid;
+  // This is a union with si_int.
+  Same.si_ptr = reinterpret_cast<void *>(Info.ssi_ptr);
+  syscall(SYS_rt_sigqueueinfo, Process, Same.si_signo, &Same);
 }
 
-void Supervisor::suspend(SupervisorClient &Client) {
-  StopAt = Never;
+void Supervisor::handleSignals(SupervisorClient &Client) {
+  SmallVector<signalfd_siginfo, 8> Arrived = Signals->arrived();
+  erase_if(Arrived, [&](const signalfd_siginfo &Info) {
+    bool FromChild = Info.ssi_signo == SIGCHLD && Info.ssi_code >= CLD_EXITED &&
+                     Info.ssi_code <= CLD_CONTINUED;
+    bool FromCompanion = pid_t(Info.ssi_pid) == Beside->process();
+    return FromChild || FromCompanion;
+  });
+  if (Arrived.empty())
+    return;
+  SmallVector<bool, 8> ToGroup = Beside->sentToGroup(Arrived);
+  for (auto [Info, ProgramHasIt] : zip_equal(Arrived, ToGroup)) {
+    if (Info.ssi_signo == SIGINT && Info.ssi_code == SI_KERNEL)
+      handleInterrupt(Client);
+    // The program is in the group, unless it left it. Then it would not have
+    // got the signal without us either.
+    if (!ProgramHasIt)
+      passOn(Info);
+  }
+}
+
+/// Stops this process as the program was stopped, so that the parent sees it.
+/// It is continued by the same SIGCONT as the program, or passes that on.
+void Supervisor::stopBy(int Signal, SupervisorClient &Client) {
   Client.suspending();
-  kill(getpid(), SIGSTOP);
+  Beside->wakeWhenProgramContinues(true);
+  Signals->stopBy(Signal);
+  Beside->wakeWhenProgramContinues(false);
 }
 
 ProcessEnd Supervisor::wait(SupervisorClient &Client,
@@ -188,16 +224,14 @@ ProcessEnd Supervisor::wait(SupervisorClient &Client,
       return End;
     }
     if (Result == 0 && Info.si_pid == Process) {
-      if (Info.si_code == CLD_STOPPED || Info.si_code == CLD_TRAPPED) {
-        // A debugger or a plain SIGSTOP stops only the program, and its sender
-        // would not continue this process.
-        if (StopAt != Never)
-          suspend(Client);
+      if (Info.si_code == CLD_STOPPED) {
+        stopBy(Info.si_status, Client);
       } else {
         End.BySignal = Info.si_code != CLD_EXITED;
         End.Code = Info.si_status;
         End.PeakKb = Usage.ru_maxrss;
         End.Interrupted = Interrupts >= 2 && End.BySignal;
+        endParentThread();
         return End;
       }
     }
@@ -206,14 +240,12 @@ ProcessEnd Supervisor::wait(SupervisorClient &Client,
     Clock::time_point Now = Clock::now();
     if (Stopping && (Now >= KillAt || Client.recordingEnded()))
       kill(Process, SIGKILL);
-    if (Now >= StopAt)
-      kill(Process, SIGSTOP);
     if (Ticking && Now >= NextTick) {
       Client.tick();
       NextTick = Now + Interval;
     }
     int Timeout = -1;
-    if (Stopping || StopAt != Never)
+    if (Stopping)
       Timeout = StopPoll.count();
     else if (Ticking)
       Timeout =
@@ -221,11 +253,15 @@ ProcessEnd Supervisor::wait(SupervisorClient &Client,
                   0, std::chrono::duration_cast<std::chrono::milliseconds>(
                          NextTick - Now)
                          .count());
-    struct pollfd Poll = {Signals->descriptor(), POLLIN, 0};
-    poll(&Poll, 1, Timeout);
-    signalfd_siginfo Signal;
-    while (Signals->next(Signal))
-      handleSignal(Signal, Client);
+    struct pollfd Poll[] = {{Signals->descriptor(), POLLIN, 0},
+                            {ParentHandle, POLLIN, 0}};
+    poll(Poll, 2, Timeout);
+    if (Poll[1].revents) {
+      endParentThread();
+      close(ParentHandle);
+      ParentHandle = -1;
+    }
+    handleSignals(Client);
   }
 }
 

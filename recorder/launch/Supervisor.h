@@ -2,19 +2,23 @@
 //
 /// \file
 /// Starts the recorder, which runs the program, and stays with it until it
-/// ends: passes signals on, takes part in job control, and finds out how the
-/// program ended.
+/// ends. To its parent, this process behaves as the program would: it passes
+/// signals on, stops when the program stops, and ends as the program ends.
 
 #ifndef CHRONICLE_RECORDER_LAUNCH_SUPERVISOR_H
 #define CHRONICLE_RECORDER_LAUNCH_SUPERVISOR_H
 
+#include "recorder/launch/Companion.h"
 #include "recorder/launch/RecorderCommand.h"
 #include "recorder/launch/SignalState.h"
 #include "llvm/Support/Error.h"
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <future>
 #include <memory>
 #include <sys/types.h>
+#include <thread>
 
 namespace chronicle::launch {
 
@@ -35,14 +39,14 @@ public:
   virtual ~SupervisorClient();
   /// Called once per interval, as given to wait().
   virtual void tick() {}
-  /// The first interrupt arrived. The program got it too, and may go on.
+  /// The first Ctrl-C was typed. The program got it too, and may go on.
   virtual void interrupted() {}
-  /// A second interrupt arrived: the client asks the recorder to end the trace.
+  /// Ctrl-C was typed again: the client asks the recorder to end the trace.
   /// The program is killed as soon as recordingEnded() returns true, or when
   /// that takes too long.
   virtual void endRecording() {}
   virtual bool recordingEnded() { return true; }
-  /// The user suspends the job: the client must leave the terminal clean.
+  /// This process is about to stop: the client must leave the terminal clean.
   virtual void suspending() {}
 };
 
@@ -51,10 +55,12 @@ public:
   /// Takes over the handling of signals, so it must be created before any
   /// thread.
   static llvm::Expected<std::unique_ptr<Supervisor>> create();
+  ~Supervisor();
 
   /// Starts the recorder and returns once it executes. The program gets the
-  /// standard streams, terminal, process group, signal state and descriptors
-  /// that this process was started with. It is killed if this process dies.
+  /// standard streams, terminal, process group, signal state, alarm and
+  /// descriptors that this process was started with. It is killed if this
+  /// process dies.
   llvm::Error start(const RecorderCommand &Command);
 
   /// Waits for the end of the program and reaps it. Uses no CPU time except for
@@ -65,19 +71,29 @@ public:
 
 private:
   Supervisor() = default;
-  void handleSignal(const signalfd_siginfo &Info, SupervisorClient &Client);
+  void handleSignals(SupervisorClient &Client);
   void handleInterrupt(SupervisorClient &Client);
-  void suspend(SupervisorClient &Client);
+  void passOn(const signalfd_siginfo &Info);
+  void stopBy(int Signal, SupervisorClient &Client);
+  pid_t forkProgram(const std::function<void()> &InChild);
+  void endParentThread();
 
   using Clock = std::chrono::steady_clock;
   std::unique_ptr<SignalState> Signals;
+  std::unique_ptr<Companion> Beside;
   pid_t Process = -1;
   unsigned Interrupts = 0;
   static constexpr Clock::time_point Never = Clock::time_point::max();
   Clock::time_point KillAt = Never;
-  /// When to stop the program and this process, after the user suspended the
-  /// job.
-  Clock::time_point StopAt = Never;
+  /// The thread that the kernel takes for the program's parent. It ends when
+  /// the parent of this process ends, which sends the program the parent-death
+  /// signal that it asked for.
+  std::thread ParentThread;
+  std::promise<void> ParentThreadMayEnd;
+  /// Becomes readable when the parent of this process ends; -1 if not known.
+  int ParentHandle = -1;
+  /// The parent-death signal that this process was started with, or 0.
+  int ParentDeathSignal = 0;
 };
 
 /// Opens /dev/null for each standard stream that is closed, so that no other

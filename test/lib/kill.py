@@ -46,11 +46,13 @@ if options.victim == "recorder":
 
 
 def children(pid):
+    """The children of the recorder that execute another file: the program."""
     found = []
     for task in os.listdir("/proc/%d/task" % pid):
         with open("/proc/%d/task/%s/children" % (pid, task)) as file:
             found += [int(child) for child in file.read().split()]
-    return found
+    own = os.readlink("/proc/%d/exe" % pid)
+    return [child for child in found if os.readlink("/proc/%d/exe" % child) != own]
 
 
 programs = children(process.pid)

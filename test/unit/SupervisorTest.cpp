@@ -13,6 +13,7 @@
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -116,28 +117,35 @@ protected:
     return "";
   }
   /// Runs a shell that does Prepare, says that it is ready, and does the rest.
-  /// Act is called on another thread as soon as it is ready.
+  /// Act is called as soon as it is ready, while another thread waits for it.
   template <typename Function>
   launch::ProcessEnd whileItRuns(const std::string &Prepare,
                                  const std::string &Rest, Function Act) {
     std::string Ready = scratch("ready");
     cantFail(
         start({"sh", "-c", Prepare + "; echo ready >" + Ready + "; " + Rest}));
-    std::thread Actor([&] {
-      waitFor(Ready);
-      Act();
-    });
-    launch::ProcessEnd End = S->wait(C, std::chrono::milliseconds(0));
-    Actor.join();
+    launch::ProcessEnd End;
+    std::thread Waiter([&] { End = S->wait(C, std::chrono::milliseconds(0)); });
+    waitFor(Ready);
+    Act();
+    Waiter.join();
     return End;
   }
   static constexpr const char *Forever = "while :; do sleep 0.05; done";
+  /// Sends this process SIGINT as the terminal does. The kernel allows this to
+  /// the first thread only.
+  static void typeInterrupt() {
+    siginfo_t Info = {};
+    Info.si_signo = SIGINT;
+    Info.si_code = SI_KERNEL;
+    syscall(SYS_rt_sigqueueinfo, getpid(), SIGINT, &Info);
+  }
   /// The second one when the first has arrived.
   void interruptTwice() {
-    kill(getpid(), SIGINT);
+    typeInterrupt();
     if (!waitUntil([&] { return C.Interrupts != 0; }))
       kill(S->process(), SIGKILL);
-    kill(getpid(), SIGINT);
+    typeInterrupt();
   }
   std::string scratch(const char *Name) {
     std::string Path =
@@ -266,22 +274,19 @@ TEST_F(SupervisorTest, OneInterruptIsTheProgramsBusiness) {
   EXPECT_EQ(C.Ends, 0u);
 }
 
-TEST_F(SupervisorTest, AStoppedProgramDoesNotStopUs) {
-  launch::ProcessEnd End = whileItRuns(":", "sleep 0.2; exit 4", [&] {
-    kill(S->process(), SIGSTOP);
-    usleep(100000);
-    kill(S->process(), SIGCONT);
-  });
-  EXPECT_EQ(End.Code, 4);
-}
-
-TEST_F(SupervisorTest, ContinuesAStoppedProgramWhenContinuedItself) {
-  launch::ProcessEnd End = whileItRuns(":", "sleep 0.2; exit 4", [&] {
-    kill(S->process(), SIGSTOP);
-    usleep(50000);
-    kill(getpid(), SIGCONT);
-  });
-  EXPECT_EQ(End.Code, 4);
+TEST_F(SupervisorTest, SignalsFromProgramsAreNoInterrupts) {
+  // A program may send itself any number of them.
+  launch::ProcessEnd End = whileItRuns("trap 'N=$((N+1))' INT; N=0",
+                                       "while test $N -lt 3; do sleep 0.05; "
+                                       "done; exit 6",
+                                       [&] {
+                                         for (int I = 0; I < 60; ++I) {
+                                           kill(getpid(), SIGINT);
+                                           usleep(20000);
+                                         }
+                                       });
+  EXPECT_EQ(End.Code, 6);
+  EXPECT_EQ(C.Interrupts, 0u);
 }
 
 TEST_F(SupervisorTest, TicksOnlyWhenAsked) {
@@ -313,11 +318,14 @@ TEST(SupervisorStartTest, WorksWithIgnoredChildSignal) {
   sigaction(SIGCHLD, &Old, nullptr);
 }
 
-/// Runs Script under a supervisor in a process of its own.
+/// Runs Script under a supervisor in a process of its own, which leads a
+/// process group. The group is not orphaned, because this process is in another
+/// one.
 pid_t supervise(const std::string &Script) {
   pid_t Child = fork();
   if (Child != 0)
     return Child;
+  setpgid(0, 0);
   launch::endAs(superviseScript(Script));
 }
 
@@ -332,18 +340,30 @@ TEST(SuspendTest, StopsAndContinuesWithTheProgram) {
   std::string GoOn = Ready + ".on";
   unlink(Ready.c_str());
   unlink(GoOn.c_str());
-  // As Valgrind's: SIGTSTP has no effect but is not ignored either.
-  pid_t Child = supervise("trap : TSTP; echo >" + Ready + "; until test -e " +
-                          GoOn + "; do sleep 0.05; done; exit 9");
+  pid_t Child = supervise("echo >" + Ready + "; until test -e " + GoOn +
+                          "; do sleep 0.05; done; exit 9");
   waitForFile(Ready);
   kill(Child, SIGTSTP);
   int Status;
   ASSERT_EQ(waitpid(Child, &Status, WUNTRACED), Child);
   ASSERT_TRUE(WIFSTOPPED(Status));
+  EXPECT_EQ(WSTOPSIG(Status), SIGTSTP);
   std::ofstream(GoOn) << '\n';
   usleep(1000000); // longer than the program needs if it is not stopped
   EXPECT_EQ(waitpid(Child, &Status, WUNTRACED | WNOHANG), 0);
   kill(Child, SIGCONT);
+  ASSERT_EQ(waitpid(Child, &Status, WUNTRACED), Child);
+  ASSERT_TRUE(WIFEXITED(Status));
+  EXPECT_EQ(WEXITSTATUS(Status), 9);
+}
+
+TEST(SuspendTest, GoesOnWhenAnotherProcessContinuesTheProgram) {
+  pid_t Child =
+      supervise("(sleep 0.3; kill -CONT $$) & kill -STOP $$; wait; exit 9");
+  int Status;
+  ASSERT_EQ(waitpid(Child, &Status, WUNTRACED), Child);
+  ASSERT_TRUE(WIFSTOPPED(Status));
+  EXPECT_EQ(WSTOPSIG(Status), SIGSTOP);
   ASSERT_EQ(waitpid(Child, &Status, WUNTRACED), Child);
   ASSERT_TRUE(WIFEXITED(Status));
   EXPECT_EQ(WEXITSTATUS(Status), 9);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/signals.h"
 #include "recorder/tool/events/client_code.h"
+#include "recorder/tool/events/stop_signals.h"
 #include "recorder/tool/events/thread_life.h"
 #include "recorder/tool/memory/contents.h"
 #include "recorder/tool/memory/mappings.h"
@@ -56,6 +57,8 @@ static void log_fault(ThreadId tid) {
 extern Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info,
                                                    ThreadId tid);
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid) {
+  if (ch_stop_signals_stop(info->si_signo))
+    return False; /* nothing is left to deliver */
   last = *info;
   last_synchronous = False;
   if (VG_(in_generated_code) && ch_recording) {
@@ -92,6 +95,7 @@ void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int why) {
 
 void ch_signals_action_changed(Int number) {
   vki_sigaction_fromK_t now;
+  ch_stop_signals_action_changed(number);
   if (ch_faults_handled ||
       (number != VKI_SIGSEGV && number != VKI_SIGBUS && number != VKI_SIGFPE &&
        number != VKI_SIGILL && number != VKI_SIGTRAP) ||

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/startup.h"
+#include "recorder/tool/events/parentage.h"
+#include "recorder/tool/events/stop_signals.h"
 
 static const HChar preload[] = "LD_PRELOAD=";
 static const HChar library[] = "/vgpreload_core-amd64-linux.so";
@@ -53,4 +55,6 @@ static void restore_environment(ThreadId tid) {
 void ch_hide_valgrind(ThreadId tid) {
   restore_name();
   restore_environment(tid);
+  ch_parentage_init();
+  ch_stop_signals_init();
 }

@@ -5,8 +5,9 @@
 
 #include "recorder/tool/core/valgrind_core.h"
 
-/* Hides Valgrind from the name of the process and from its environment. To be
-   called before the program's first instruction. */
+/* Hides Valgrind from the name of the process and from its environment, and
+   prepares what the program sees of its parent and of job control. To be called
+   before the program's first instruction. */
 void ch_hide_valgrind(ThreadId tid);
 
 #endif

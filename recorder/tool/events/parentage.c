@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/tool/events/parentage.h"
+#include "recorder/tool/core/valgrind_core.h"
+
+static Int program, launcher;
+
+void ch_parentage_init(void) {
+  program = VG_(getpid)();
+  launcher = VG_(getppid)();
+}
+
+/* False in a forked child, whose place among the processes is the real one. */
+static Bool is_program(void) {
+  return VG_(getpid)() == program && VG_(getppid)() == launcher;
+}
+
+/* The parent of the launcher, or -1. It changes when that parent ends. */
+static Int launchers_parent(void) {
+  HChar path[32], text[256];
+  VG_(sprintf)(path, "/proc/%d/stat", launcher);
+  SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
+  if (sr_isError(opened))
+    return -1;
+  Int size = VG_(read)(sr_Res(opened), text, sizeof text - 1);
+  VG_(close)(sr_Res(opened));
+  text[size > 0 ? size : 0] = 0;
+  /* "number (name) state parent ...", and the name may have parentheses. */
+  const HChar *name_end = VG_(strrchr)(text, ')');
+  if (!name_end || VG_(strlen)(name_end) < 5)
+    return -1;
+  return VG_(strtoll10)(name_end + 4, NULL);
+}
+
+/* How Valgrind 3.19 calls what it does before a system call. The wrapper may
+   complete the call, so that the kernel does not see it. */
+struct arguments {
+  Word number;
+  UWord values[8];
+};
+struct status {
+  enum { COMPLETE = 1, HAND_TO_KERNEL } what;
+  SysRes result;
+};
+#define BEFORE(name)                                                           \
+  extern void __real_vgSysWrap_##name##_before(                                \
+      ThreadId, const void *, struct arguments *, struct status *, UWord *);   \
+  void __wrap_vgSysWrap_##name##_before(ThreadId tid, const void *layout,      \
+                                        struct arguments *arguments,           \
+                                        struct status *status, UWord *flags)
+#define REAL(name)                                                             \
+  __real_vgSysWrap_##name##_before(tid, layout, arguments, status, flags)
+
+BEFORE(generic_sys_getppid) {
+  REAL(generic_sys_getppid);
+  Int parent = is_program() ? launchers_parent() : -1;
+  if (parent < 0)
+    return;
+  status->what = COMPLETE;
+  status->result._isError = False;
+  status->result._val = parent;
+}
+
+/* Fails in the leader of a process group. The launcher leads the group if the
+   program would. */
+BEFORE(generic_sys_setsid) {
+  REAL(generic_sys_setsid);
+  if (!is_program() ||
+      sr_Res(VG_(do_syscall)(__NR_getpgid, 0, 0, 0, 0, 0, 0, 0, 0)) != launcher)
+    return;
+  status->what = COMPLETE;
+  status->result._isError = True;
+  status->result._val = VKI_EPERM;
+}

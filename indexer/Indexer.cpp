@@ -2,6 +2,7 @@
 
 #include "indexer/Indexer.h"
 #include "indexer/StreamDecoder.h"
+#include "trace-format/Text.h"
 
 using namespace llvm;
 
@@ -129,10 +130,13 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
         events::endReasonName(Info.Signal ? CH_END_SIGNAL : CH_END_EXIT).str();
     Summary.Code = Info.Signal ? *Info.Signal : *Info.ExitStatus;
   }
+  if (!C.Ended)
+    Summary.Failure = Info.Failure;
   // After a successful exec no recorder is left to report it.
-  if (!C.Ended && C.ExecThread && Info.Reason == "killed") {
+  if (!C.Ended && C.ExecThread && Info.Reason != "stopped") {
     Summary.Reason = events::endReasonName(CH_END_EXEC).str();
     Summary.Code = 0;
+    Summary.Failure.clear();
   }
   if (!StreamFailure.empty()) {
     Summary.Reason = "stream-error";
@@ -166,7 +170,7 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
       std::string Name = Decoder.events().reasonName(Reason).str();
       if (Name.empty())
         Name = "reason " + std::to_string(Reason);
-      Opaque[json::fixUTF8(Name)] = C.OpaqueByReason[Reason];
+      Opaque[shownText(Name)] = C.OpaqueByReason[Reason];
     }
   json::Object End{{"reason", Summary.Reason},
                    {"code", Summary.Code},
@@ -184,7 +188,7 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
                    {"peak-program-kb", Info.PeakProgramKb},
                    {"peak-indexer-kb", Info.PeakIndexerKb}};
   if (!Summary.Failure.empty())
-    End["failure"] = Summary.Failure;
+    End["failure"] = shownText(Summary.Failure);
   return End;
 }
 

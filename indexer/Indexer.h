@@ -62,10 +62,12 @@ struct EndInfo {
   double Seconds = 0;
   uint64_t PeakProgramKb = 0;
   uint64_t PeakIndexerKb = 0;
-  /// Used if the stream has no CH_EV_END: "killed" (Code: the signal) or
-  /// "stopped". A CH_EV_END in the stream and a failure to write rank higher.
+  /// Used if the stream has no CH_EV_END: "killed" (Code: the signal),
+  /// "stopped" or "recorder-failed" (Code: the exit status; Failure: why). A
+  /// CH_EV_END in the stream and a failure to write rank higher.
   std::string Reason = "killed";
   uint32_t Code = 0;
+  std::string Failure;
   /// How the process ended by wait(2): its exit status, or the signal it died
   /// of. If given, these rank higher than what the stream's CH_EV_END says of
   /// an exit or a signal.

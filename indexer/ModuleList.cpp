@@ -2,6 +2,7 @@
 
 #include "indexer/ModuleList.h"
 #include "indexer/model/ElfImage.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -54,7 +55,7 @@ json::Array ModuleList::json() const {
   json::Array Result;
   for (const Module &M : Modules)
     if (M.Elf && M.Executable)
-      Result.push_back(json::Object{{"path", M.Path},
+      Result.push_back(json::Object{{"path", shownText(M.Path)},
                                     {"address", M.Address},
                                     {"size", M.Size},
                                     {"build-id", M.BuildId},

@@ -7,6 +7,7 @@
 #include "lldb-plugin/target/BookmarkList.h"
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Table.h"
+#include "trace-format/Text.h"
 
 using namespace llvm;
 
@@ -18,27 +19,28 @@ static Error bookmark(CommandCall &Call, target::LoadedTrace &Loaded) {
   if (!Marks)
     return Marks.takeError();
   if (Call.has("delete")) {
-    StringRef Name = Call.value("delete");
+    std::string Name = shownText(Call.value("delete"));
     if (!Call.words().empty())
       return createStringError("--delete takes one name and no other argument");
     if (!Marks->remove(Name))
-      return createStringError("there is no bookmark '" + Name.str() +
+      return createStringError("there is no bookmark '" + Name +
                                "'; 'chronicle bookmarks' lists them");
     if (Error E = Marks->save())
       return E;
     if (Call.json())
-      Call.printJson(json::Object{{"deleted", Name.str()}});
+      Call.printJson(json::Object{{"deleted", Name}});
     else
       Call.print("Deleted " + Name + ".\n");
     return Error::success();
   }
   session::Position Here = Loaded.position();
   target::Bookmark Mark;
-  Mark.Name = Call.words().empty() ? Marks->freeName() : Call.words()[0].str();
+  Mark.Name =
+      Call.words().empty() ? Marks->freeName() : shownText(Call.words()[0]);
   Mark.Time = Here.Time;
   Mark.Thread = Call.selectedThread(Loaded);
   if (Call.words().size() > 1)
-    Mark.Note = join(Call.words().drop_front(), " ");
+    Mark.Note = shownText(join(Call.words().drop_front(), " "));
   target::Bookmark Shown = Mark;
   if (Error E = Marks->add(std::move(Mark)))
     return E;

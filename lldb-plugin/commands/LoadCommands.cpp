@@ -10,11 +10,32 @@ using namespace llvm;
 
 namespace chronicle::commands {
 
+/// LLDB asks a debuginfod server for the symbols of every library that has
+/// none, by default and without saying so. That may take minutes, and tells the
+/// server what is debugged.
+static Error forgetServers(lldb::SBDebugger Debugger) {
+  constexpr const char *Setting =
+      "plugin.symbol-locator.debuginfod.server-urls";
+  const char *Instance = Debugger.GetInstanceName();
+  // LLDB may be built without debuginfod.
+  if (!lldb::SBDebugger::GetInternalVariableValue(Setting, Instance).GetSize())
+    return Error::success();
+  lldb::SBError Failed =
+      lldb::SBDebugger::SetInternalVariable(Setting, "", Instance);
+  if (Failed.Fail())
+    return createStringError(std::string("cannot keep LLDB off the network: ") +
+                             Failed.GetCString());
+  return Error::success();
+}
+
 static Error load(CommandCall &Call) {
   if (Call.words().empty())
     return createStringError("missing argument: name the trace that 'chronicle "
                              "record' wrote");
   StringRef Path = Call.words().front();
+  if (!Call.has("debuginfod"))
+    if (Error E = forgetServers(Call.debugger()))
+      return E;
   std::vector<std::string> Warnings;
   std::string StopText;
   Expected<std::shared_ptr<target::LoadedTrace>> L =
@@ -58,18 +79,22 @@ ArrayRef<CommandSpec> loadCommands() {
        Completes::Moment},
       {"any-build", 0, nullptr,
        "Use programs and libraries on disk although they are not the builds "
-       "that were recorded: names, lines and variables may be wrong."}};
+       "that were recorded: names, lines and variables may be wrong."},
+      {"debuginfod", 0, nullptr,
+       "Let LLDB ask debuginfod servers on the network for symbols."}};
   static const CommandSpec Table[] = {
       {.Name = "load",
        .RunWithoutTrace = load,
        .Help =
            "Load a recorded run as a process that goes forward and backward.",
-       .Arguments = "<trace.db> [--at <moment>] [--any-build]",
+       .Arguments = "<trace.db> [--at <moment>] [--any-build] [--debuginfod]",
        .Details =
            "Makes a target from the recorded program and stops at the end "
            "of the run, or at the moment given by --at: a timestamp, "
            "start, end or crash.\nA file on disk that is not the build "
-           "that was recorded is not used.\n",
+           "that was recorded is not used.\nThe network is not used: this "
+           "empties the setting plugin.symbol-locator.debuginfod.server-urls, "
+           "unless --debuginfod is given.\n",
        .Examples = "  process trace load trace.db\n"
                    "  chronicle load trace.db --at start\n",
        .Options = LoadOptions,

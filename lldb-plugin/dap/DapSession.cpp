@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/dap/DapSession.h"
 #include "query/answers/RunEnd.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -245,7 +246,7 @@ void DapSession::respond(const Request &R, json::Value Body) {
 
 void DapSession::fail(const Request &R, const Twine &Why) {
   Open.erase(R.Seq);
-  std::string Text = Why.str();
+  std::string Text = shownText(Why.str());
   json::Object Shown{{"id", 1}, {"format", Text}, {"showUser", true}};
   send(json::Object{{"type", "response"},
                     {"request_seq", R.Seq},
@@ -263,8 +264,8 @@ void DapSession::event(StringRef Name, json::Object Body) {
 void DapSession::breakOff(StringRef Why) {
   for (const auto &[Seq, Command] : std::exchange(Open, {}))
     fail({Seq, Command, {}}, Why);
-  event("output",
-        json::Object{{"category", "stderr"}, {"output", (Why + "\n").str()}});
+  event("output", json::Object{{"category", "stderr"},
+                               {"output", shownText(Why) + "\n"}});
   event("terminated", {});
 }
 

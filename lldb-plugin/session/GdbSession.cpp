@@ -326,12 +326,13 @@ std::string GdbSession::resume(StringRef Packet) {
     std::swap(Jumping, Next);
   }
   Description.clear();
+  const Position Before = Travel.position();
   if (Jumping && !Jumping->StopsOnTheWay) {
     if (Error E = Travel.jump(Jumping->To.Time, Jumping->To.Thread))
-      return Debugger.failure(std::move(E));
+      return stayAt(Before, std::move(E));
     arrive(*Jumping);
     Queries.setDirection(/*Backward=*/false);
-    return reportStop();
+    return reportArrival(Before);
   }
 
   ResumeAction Action = parseResume(Packet);
@@ -356,13 +357,9 @@ std::string GdbSession::resume(StringRef Packet) {
         return Action.Step ? Travel.stepForward(Thread, Action.Others, Cancel)
                            : Travel.continueForward(Cancel);
       });
-  if (!Stopped) {
-    // A debugger that waits for a stop cannot handle an error reply.
-    Description = toString(Stopped.takeError());
-    LastStop = {StopKind::Interrupted};
-  } else {
-    LastStop = *Stopped;
-  }
+  if (!Stopped)
+    return stayAt(Before, Stopped.takeError());
+  LastStop = *Stopped;
   if (Jumping && Action.Backward) {
     std::lock_guard<std::mutex> Guard(Lock);
     if (LastStop.Kind == StopKind::Arrived)
@@ -371,7 +368,24 @@ std::string GdbSession::resume(StringRef Packet) {
       Next = Jumping;
   }
   CannotGoOn = WasAtEnd && LastStop.Kind == StopKind::End;
+  return reportArrival(Before);
+}
+
+/// A debugger that waits for a stop cannot handle an error reply, so it gets a
+/// stop where it was before.
+std::string GdbSession::stayAt(Position Before, Error Why) {
+  Description = toString(std::move(Why));
+  LastStop = {StopKind::Interrupted};
+  if (Error E = Travel.jump(Before.Time, Before.Thread))
+    return Debugger.failure(std::move(E));
   return reportStop();
+}
+
+/// Reports the stop at the present moment, which may be one that cannot be
+/// reached.
+std::string GdbSession::reportArrival(Position Before) {
+  Expected<std::string> Reply = stopPacket();
+  return Reply ? *Reply : stayAt(Before, Reply.takeError());
 }
 
 void GdbSession::arrive(const Jump &By) {
@@ -396,6 +410,11 @@ Expected<Stop> GdbSession::search(
 }
 
 std::string GdbSession::reportStop() {
+  Expected<std::string> Reply = stopPacket();
+  return Reply ? *Reply : Debugger.failure(Reply.takeError());
+}
+
+Expected<std::string> GdbSession::stopPacket() {
   if (BeforeStop)
     BeforeStop();
   QueryThread = ResumeThread = 0;
@@ -407,18 +426,16 @@ std::string GdbSession::reportStop() {
   std::vector<answers::ThreadInfo> Threads;
   if (Debugger.IsLldb) {
     if (Error E = Queries.threads().moveInto(Threads))
-      return Debugger.failure(std::move(E));
+      return E;
     // LLDB has a breakpoint where the dynamic linker reports that the modules
     // have changed, in both directions, and continues from it by itself. What
     // it reads from the linker there is right only if it came from the moment
     // before, so it is made to ask for the modules. gdb would take the stop for
     // the linker's.
     if (Error E = Queries.modulesChanged().moveInto(Report.ModulesChanged))
-      return Debugger.failure(std::move(E));
+      return E;
   }
-  Expected<std::string> Reply =
-      stopReply(T, std::move(Report), Threads, Debugger);
-  return Reply ? *Reply : Debugger.failure(Reply.takeError());
+  return stopReply(T, std::move(Report), Threads, Debugger);
 }
 
 std::string GdbSession::answerQuery(StringRef Packet) {

@@ -94,6 +94,9 @@ private:
              Run);
   void arrive(const Jump &By);
   std::string reportStop();
+  std::string reportArrival(Position Before);
+  std::string stayAt(Position Before, llvm::Error Why);
+  llvm::Expected<std::string> stopPacket();
 
   const query::Trace &T;
   DebuggerTraits Debugger;

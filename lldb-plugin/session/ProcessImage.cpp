@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/session/ProcessImage.h"
+#include "query/answers/ReplayError.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
 #include <elf.h>
@@ -28,6 +29,23 @@ static Expected<std::vector<uint8_t>> readUpTo(const query::Trace &T,
   else
     M->Bytes.resize(M->Mapped.front().second);
   return std::move(M->Bytes);
+}
+
+/// The same at the end of the run, or at the last moment of its last block that
+/// replay reaches.
+static Expected<std::vector<uint8_t>>
+readAtEnd(const query::Trace &T, uint64_t Address, uint64_t Length) {
+  Expected<std::vector<uint8_t>> Bytes =
+      readUpTo(T, Address, Length, T.instructions());
+  if (Bytes)
+    return Bytes;
+  std::optional<Timestamp> Reached;
+  Error E = handleErrors(Bytes.takeError(), [&](const answers::ReplayError &R) {
+    Reached = R.lastReached();
+  });
+  if (E)
+    return E;
+  return readUpTo(T, Address, Length, *Reached);
 }
 
 Expected<ArrayRef<uint8_t>> ProcessImage::auxiliaryVector() {
@@ -107,10 +125,9 @@ Expected<ProcessImage::Rendezvous> ProcessImage::rendezvous() {
   if (!Where)
     return Where.takeError();
   // The linker fills it in once, early in the run.
-  const Timestamp End = T.instructions();
   Rendezvous Found;
   if (*Where) {
-    Expected<std::vector<uint8_t>> Value = readUpTo(T, *Where, 8, End);
+    Expected<std::vector<uint8_t>> Value = readAtEnd(T, *Where, 8);
     if (!Value)
       return Value.takeError();
     if (Value->size() == 8)
@@ -118,7 +135,7 @@ Expected<ProcessImage::Rendezvous> ProcessImage::rendezvous() {
   }
   if (Found.Address) {
     Expected<std::vector<uint8_t>> Function =
-        readUpTo(T, Found.Address + offsetof(r_debug, r_brk), 8, End);
+        readAtEnd(T, Found.Address + offsetof(r_debug, r_brk), 8);
     if (!Function)
       return Function.takeError();
     if (Function->size() == 8)

@@ -4,6 +4,7 @@
 #include "lldb-plugin/session/ThreadNames.h"
 #include "query/symbols/Symbols.h"
 #include "trace-format/GuestState.h"
+#include "trace-format/RunPiece.h"
 #include "trace-format/Stream.h"
 #include "trace-format/events/Events.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,6 +16,12 @@
 using namespace llvm;
 
 namespace chronicle::session {
+
+/// A debugger on the machine of the recording may take a process that has the
+/// number of the recorded one for it, and read its files in /proc. No process
+/// of Linux has a number above 2^22; the recorded number is still readable in
+/// the sum.
+static constexpr uint64_t FirstUnusedProcess = 10000000;
 
 Expected<std::vector<answers::ThreadInfo>> ProcessQueries::threads() const {
   const Position &Now = Travel.position();
@@ -56,7 +63,8 @@ std::string ProcessQueries::answer(StringRef Name, StringRef Rest) {
     return formatv("pid:{0:x-};parent-pid:1;real-uid:0;real-gid:0;"
                    "effective-uid:0;effective-gid:0;triple:{1};ostype:linux;"
                    "endian:little;ptrsize:8;",
-                   osThread(T, 1), toHex(StringRef(TargetTriple), true));
+                   FirstUnusedProcess + osThread(T, 1),
+                   toHex(StringRef(TargetTriple), true));
   if (Name == "qShlibInfoAddr")
     return answerLinker();
   if (Name == "qWatchpointSupportInfo")
@@ -210,8 +218,8 @@ Expected<std::string> ProcessQueries::librariesDocument() {
                  !T.symbols().isRecorded(*Load);
     Result += formatv("<library name=\"{0}{1}\" lm=\"{2:x}\" l_addr=\"{3:x}\" "
                       "l_ld=\"{4:x}\" lmid=\"0x0\"/>",
-                      quoted(M.Name), Wrong ? " (as recorded)" : "", M.Entry,
-                      M.Bias, M.Dynamic);
+                      quoted(Names.of(M.Name)), Wrong ? " (as recorded)" : "",
+                      M.Entry, M.Bias, M.Dynamic);
   }
   return Result + "</library-list-svr4>";
 }
@@ -272,7 +280,7 @@ Expected<std::string> ProcessQueries::document(StringRef Object,
   if (Object == "siginfo")
     return signalDocument();
   if (Object == "exec-file")
-    return T.reader().run().getString("program").value_or("").str();
+    return programPath(T.reader().run());
   return createStringError("unknown object '%s'", Object.str().c_str());
 }
 

@@ -10,6 +10,7 @@
 #include "lldb-plugin/session/DebuggerTraits.h"
 #include "lldb-plugin/session/ProcessImage.h"
 #include "lldb-plugin/session/TimeTravel.h"
+#include "lldb-plugin/session/Utf8Names.h"
 
 namespace chronicle::session {
 
@@ -56,6 +57,7 @@ private:
   const TimeTravel &Travel;
   const DebuggerTraits &Debugger;
   ProcessImage Image;
+  Utf8Names Names;
   bool CameBackward = false;
   std::vector<LinkedModule> Reported; ///< what the debugger knows
 };

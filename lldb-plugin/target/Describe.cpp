@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/target/Describe.h"
 #include "query/json/JsonAnswers.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -41,7 +42,7 @@ std::string placeOf(const questions::Place &Place,
 std::string escapedText(StringRef Text) {
   std::string Result;
   raw_string_ostream Out(Result);
-  Out.write_escaped(json::fixUTF8(Text));
+  Out.write_escaped(shownText(Text));
   return Result;
 }
 

@@ -8,7 +8,9 @@
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/TerminalInterrupt.h"
 #include "query/NamedMoment.h"
+#include "query/answers/ReplayError.h"
 #include "query/symbols/Symbols.h"
+#include "trace-format/RunPiece.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -63,6 +65,20 @@ Expected<session::Position> parseMoment(const query::Trace &T, StringRef Text,
   return session::Position{Number, 0};
 }
 
+/// If replay cannot reach the moment, changes it to the last one of its block
+/// that it can reach, and adds a sentence that says so.
+static Error moveToReachable(const query::Trace &T, session::Position &Start,
+                             std::vector<std::string> &Warnings) {
+  return handleErrors(
+      T.threadAt(Start.Time).takeError(), [&](const answers::ReplayError &E) {
+        Warnings.push_back(
+            formatv("moment {0} cannot be reached, so this is moment {1}: {2}. "
+                    "Memory and registers shortly before it may be wrong, too.",
+                    Start.Time, E.lastReached(), E.message()));
+        Start = {E.lastReached(), 0};
+      });
+}
+
 /// Adds sentences about modules at Time whose files are not those recorded.
 /// LLDB finds a file by its path alone, so that names, lines and variables of
 /// another build would be wrong.
@@ -95,8 +111,7 @@ static void checkModules(const query::Trace &T, Timestamp Time, bool AnyBuild,
 
 /// The path of the recorded program; empty if LLDB must not use that file.
 static std::string recordedProgram(const query::Trace &T, bool AnyBuild) {
-  std::string Program =
-      T.reader().run().getString("program").value_or("").str();
+  std::string Program = programPath(T.reader().run());
   if (!sys::fs::exists(Program))
     return "";
   for (const state::ModuleLoad &Load : T.symbols().modules())
@@ -221,6 +236,8 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
   Expected<session::Position> Start = parseMoment(*T, At, T->instructions());
   if (!Start)
     return Start.takeError();
+  if (Error E = moveToReachable(*T, *Start, Warnings))
+    return E;
   checkModules(*T, Start->Time, AnyBuild, Warnings);
   Expected<std::shared_ptr<LoadedTrace>> Result =
       connect(Debugger, T, Start->Time, AnyBuild, StopText);

@@ -33,6 +33,8 @@ static constexpr KindName Names[] = {
      "was still running when writing the trace failed"},
     {RunEnd::Kind::StreamError, "stream-error",
      "was still running when the recorder sent invalid data"},
+    {RunEnd::Kind::RecorderFailed, "recorder-failed",
+     "was still running when the recorder failed, and ended with it"},
 };
 
 static const KindName &nameOf(RunEnd::Kind How) {
@@ -68,6 +70,7 @@ bool RunEnd::cutShort() const {
   case Kind::DiskFull:
   case Kind::WriteError:
   case Kind::StreamError:
+  case Kind::RecorderFailed:
     return true;
   case Kind::Unknown:
   case Kind::Exit:

@@ -18,16 +18,18 @@ namespace chronicle::answers {
 /// before the program did.
 struct RunEnd {
   enum class Kind {
-    Unknown,     ///< the recording was cut off, so the trace does not say
-    Exit,        ///< Code is the exit status
-    Signal,      ///< Code is the signal
-    Killed,      ///< without warning; Code is the signal, or 0 if not known
-    Exec,        ///< the program replaced itself with another one
-    Stopped,     ///< the user ended the recording
-    Limit,       ///< the program had too many superblocks
-    DiskFull,    ///< the trace filled the disk
-    WriteError,  ///< the trace could not be written
-    StreamError, ///< the recorder sent invalid data
+    Unknown,        ///< the recording was cut off, so the trace does not say
+    Exit,           ///< Code is the exit status
+    Signal,         ///< Code is the signal
+    Killed,         ///< without warning; Code is the signal, or 0 if not known
+    Exec,           ///< the program replaced itself with another one
+    Stopped,        ///< the user ended the recording
+    Limit,          ///< the program had too many superblocks
+    DiskFull,       ///< the trace filled the disk
+    WriteError,     ///< the trace could not be written
+    StreamError,    ///< the recorder sent invalid data
+    RecorderFailed, ///< the recorder failed, and the program ended with it;
+                    ///< Code is its exit status
   };
 
   Kind How = Kind::Unknown;

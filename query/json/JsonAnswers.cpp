@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/json/JsonAnswers.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -16,9 +17,7 @@ json::Value jsonBytes(ArrayRef<uint8_t> Bytes) {
   return toHex(Bytes, /*LowerCase=*/true);
 }
 
-json::Value jsonText(StringRef Text) {
-  return json::isUTF8(Text) ? Text.str() : json::fixUTF8(Text);
-}
+json::Value jsonText(StringRef Text) { return shownText(Text); }
 
 // ---- code ----
 

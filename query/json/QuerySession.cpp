@@ -3,6 +3,7 @@
 #include "query/json/QuerySession.h"
 #include "query/base/UnknownName.h"
 #include "query/json/JsonCommands.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -111,10 +112,10 @@ void Session::answer(json::Value Id, json::Object Body) {
 
 void Session::answerError(json::Value Id, StringRef Code, StringRef Message) {
   Errors = true;
-  answer(std::move(Id),
-         json::Object{
-             {"error", json::Object{{"code", Code.str()},
-                                    {"message", json::fixUTF8(Message)}}}});
+  answer(
+      std::move(Id),
+      json::Object{{"error", json::Object{{"code", Code.str()},
+                                          {"message", shownText(Message)}}}});
 }
 
 void Session::answerError(json::Value Id, Error E) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/state/CheckpointedReplay.h"
+#include "query/answers/ReplayError.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -13,7 +14,7 @@ static constexpr uint64_t CheckpointInterval = 25000;
 CheckpointedReplay::CheckpointedReplay(const file::TraceReader &Reader,
                                        program::ProgramCache &Programs,
                                        const replay::ExitTable &Exits)
-    : Exits(Exits), Pages(Reader), Memory(Pages, 0),
+    : Reader(Reader), Exits(Exits), Pages(Reader), Memory(Pages, 0),
       Replayer(Memory, Programs, Exits) {
   Replayer.OnMismatch = [this](const replay::Mismatch &M) { Last = M; };
 }
@@ -64,10 +65,12 @@ Error CheckpointedReplay::failed() {
     return createStringError(formatv("memory in block {0} cannot be read: {1}",
                                      History->block().Number,
                                      toString(std::move(E))));
-  return createStringError(
+  return make_error<answers::ReplayError>(
+      Last.Time,
       formatv("replay of block {0} leaves the recorded run at instruction {1}: "
-              "{2}; 'chronicle verify' says what else is wrong with the trace",
-              Last.Block, Last.Time, Last.What));
+              "{2}; {3}; 'chronicle verify' lists all mismatches",
+              Last.Block, Last.Time, Last.What,
+              answers::mismatchAdvice(Reader.run())));
 }
 
 Error CheckpointedReplay::advance(Timestamp T) {

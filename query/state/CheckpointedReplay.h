@@ -48,6 +48,7 @@ private:
   llvm::Error failed();
   uint64_t bytes() const;
 
+  const file::TraceReader &Reader;
   const replay::ExitTable &Exits;
   HistoryPages Pages;
   machine::ReplayMemory Memory;

@@ -3,6 +3,7 @@
 #include "query/state/ModuleHistory.h"
 #include "indexer/model/ElfImage.h"
 #include "trace-format/FileFormat.h"
+#include "trace-format/Text.h"
 #include "trace-format/events/Events.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -123,10 +124,11 @@ static bool readEndPiece(const file::TraceReader &Reader, ModuleLoad &L) {
       Reader.end() ? Reader.end()->getArray("modules") : nullptr;
   if (!Modules)
     return false;
+  const std::string Shown = shownText(L.Info.Path);
   for (const json::Value &V : *Modules) {
     const json::Object *M = V.getAsObject();
-    if (!M || M->getString("path") != StringRef(L.Info.Path) ||
-        !M->get("address") || !M->get("loaded") || !M->get("size") ||
+    if (!M || M->getString("path") != StringRef(Shown) || !M->get("address") ||
+        !M->get("loaded") || !M->get("size") ||
         M->get("address")->getAsUINT64() != L.Info.Address ||
         M->get("loaded")->getAsUINT64() != L.Loaded)
       continue;

@@ -2,6 +2,7 @@
 
 #include "recorder/launch/RecorderLog.h"
 #include "recorder/launch/LaunchError.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <sys/mman.h>
@@ -67,6 +68,27 @@ std::vector<std::string> logMessages(StringRef Log) {
       Messages.push_back(Line.str());
   }
   return Messages;
+}
+
+std::string fatalMessage(ArrayRef<std::string> Messages) {
+  if (Messages.empty())
+    return "";
+  // Valgrind prints one or two lines, and then its own stack. A failure of its
+  // memory management has no stack.
+  auto Stack = find(Messages, "host stacktrace:");
+  auto OutOfMemory = find_if(Messages, [](StringRef Message) {
+    return Message.contains("out of memory");
+  });
+  if (Stack == Messages.begin() || Stack == Messages.end()) {
+    if (OutOfMemory == Messages.end())
+      return Messages.back();
+    bool More = OutOfMemory + 1 != Messages.end();
+    return *OutOfMemory + (More ? " " + OutOfMemory[1] : "");
+  }
+  auto Last = Stack - 1;
+  bool HasTitle =
+      Last != Messages.begin() && StringRef(Last[-1]).ends_with(":");
+  return (HasTitle ? Last[-1] + " " : "") + *Last;
 }
 
 } // namespace chronicle::launch

@@ -7,6 +7,7 @@
 #ifndef CHRONICLE_RECORDER_LAUNCH_RECORDERLOG_H
 #define CHRONICLE_RECORDER_LAUNCH_RECORDERLOG_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -34,6 +35,10 @@ private:
 /// The lines of a Valgrind log, without the process number or name that
 /// Valgrind puts before each, and without empty lines.
 std::vector<std::string> logMessages(llvm::StringRef Log);
+
+/// Of the messages of a recorder that failed, the one that says why. There may
+/// be warnings before it, and a stack of the recorder after it.
+std::string fatalMessage(llvm::ArrayRef<std::string> Messages);
 
 } // namespace chronicle::launch
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "recorder/launch/RunFacts.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/LineIterator.h"
@@ -18,7 +20,7 @@ namespace chronicle::launch {
 static json::Array textArray(ArrayRef<const char *> Strings) {
   json::Array Array;
   for (const char *S : Strings)
-    Array.push_back(json::fixUTF8(S));
+    Array.push_back(shownText(S));
   return Array;
 }
 
@@ -28,14 +30,14 @@ static std::string cpuModel() {
     return "unknown";
   for (line_iterator Line(**Buffer), End; Line != End; ++Line)
     if (Line->starts_with("model name"))
-      return json::fixUTF8(Line->split(':').second.trim());
+      return shownText(Line->split(':').second.trim());
   return "unknown";
 }
 
 static json::Object hostFacts() {
   struct utsname Name;
   uname(&Name);
-  return json::Object{{"name", json::fixUTF8(Name.nodename)},
+  return json::Object{{"name", shownText(Name.nodename)},
                       {"system", std::string(Name.sysname)},
                       {"release", std::string(Name.release)},
                       {"machine", std::string(Name.machine)},
@@ -53,17 +55,19 @@ json::Object runFacts(const ProgramFile &Program,
     Directory.clear(); // it was removed
   struct timespec Now;
   clock_gettime(CLOCK_REALTIME, &Now);
-  json::Object Run{{"program", json::fixUTF8(Program.Path)},
+  json::Object Run{{"program", shownText(Program.Path)},
                    {"arguments", textArray(Arguments)},
                    {"environment", textArray(Environment)},
-                   {"directory", json::fixUTF8(Directory)},
+                   {"directory", shownText(Directory)},
                    {"host", hostFacts()},
                    {"started", double(Now.tv_sec) + double(Now.tv_nsec) / 1e9},
                    {"chronicle", CHRONICLE_VERSION},
                    {"valgrind", CHRONICLE_VALGRIND_VERSION},
                    {"options", std::move(Options)}};
+  if (!json::isUTF8(Program.Path))
+    Run["program-bytes"] = toHex(Program.Path, /*LowerCase=*/true);
   if (!Program.Interpreter.empty())
-    Run["interpreter"] = json::fixUTF8(Program.Interpreter);
+    Run["interpreter"] = shownText(Program.Interpreter);
   return Run;
 }
 

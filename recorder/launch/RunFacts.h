@@ -13,10 +13,10 @@
 
 namespace chronicle::launch {
 
-/// Collects the facts about this run from the process and the machine. JSON
-/// cannot hold arguments and variables that are not UTF-8, so such bytes are
-/// replaced; the exact ones are in the recorded memory. Options is included
-/// unchanged.
+/// Collects the facts about this run from the process and the machine. Texts
+/// are as shownText() shows them. The exact bytes of arguments and variables
+/// are in the recorded memory; those of the program's path are in
+/// "program-bytes", if it is not UTF-8. Options is included unchanged.
 llvm::json::Object runFacts(const ProgramFile &Program,
                             llvm::ArrayRef<const char *> Arguments,
                             llvm::json::Object Options);

@@ -19,7 +19,7 @@ static int run(ArrayRef<const char *> Words);
 static Command
     Debug({.Name = "debug",
            .Summary = "open a trace in LLDB",
-           .Arguments = "trace.db [lldb arguments]",
+           .Arguments = "[--debuginfod] trace.db [lldb arguments]",
            .Details =
                "Starts LLDB 22 with Chronicle's plugin. The trace is a process "
                "that is stopped at the end of the\nrun. Arguments after the "
@@ -29,6 +29,11 @@ static Command
                        "  chronicle debug trace.db -o bt\n",
            .Run = run,
            .TakesProgram = true});
+
+static cl::opt<bool>
+    Debuginfod("debuginfod", cl::sub(Debug),
+               cl::desc("Let LLDB ask debuginfod servers on the network for "
+                        "symbols"));
 
 static int run(ArrayRef<const char *> Words) {
   if (Words.empty())
@@ -43,7 +48,8 @@ static int run(ArrayRef<const char *> Words) {
   if (!Plugin)
     return fail(Debug, 2, Plugin.takeError());
   std::string LoadPlugin = places::pluginLoadLine(*Plugin);
-  std::string LoadTrace = "chronicle load " + places::quoteForLldb(Trace);
+  std::string LoadTrace = "chronicle load " + places::quoteForLldb(Trace) +
+                          (Debuginfod ? " --debuginfod" : "");
   SmallVector<const char *, 16> Arguments = {
       Lldb->c_str(), "-O", LoadPlugin.c_str(), "-o", LoadTrace.c_str()};
   Arguments.append(Words.begin() + 1, Words.end());

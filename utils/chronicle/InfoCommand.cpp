@@ -5,6 +5,7 @@
 
 #include "query/answers/RunEnd.h"
 #include "trace-format/FileFormat.h"
+#include "trace-format/Text.h"
 #include "trace-format/file/Piece.h"
 #include "trace-format/file/TraceReader.h"
 #include "utils/chronicle/Subcommand.h"
@@ -48,12 +49,12 @@ static json::Object sizesOf(const file::TraceReader &T) {
 
 static int printJson(const file::TraceReader &T) {
   json::Object Result{
-      {"path", json::fixUTF8(T.path())},
+      {"path", shownText(T.path())},
       {"file-size", T.fileSize()},
       {"format-version", FormatVersion},
       {"truncated", T.truncated().empty()
                         ? json::Value(nullptr)
-                        : json::Value(json::fixUTF8(T.truncated()))},
+                        : json::Value(shownText(T.truncated()))},
       {"directory-rebuilt", T.rebuilt()},
       {"instructions", T.instructions()},
       {"executions", T.executions()},

@@ -230,6 +230,13 @@ static void dropFatalSignalReport(std::vector<std::string> &Messages) {
   Messages.erase(llvm::find_if(Messages, IsReport), Messages.end());
 }
 
+/// Why the recorder ended by itself, by what Valgrind printed.
+static std::string whyItEnded(const launch::ProcessEnd &End,
+                              ArrayRef<std::string> Messages) {
+  return Messages.empty() ? "it " + runEnd(End).text()
+                          : launch::fatalMessage(Messages);
+}
+
 /// Explains why the recorder ended before the program's first instruction.
 static Error startFailure(const launch::ProcessEnd &End,
                           ArrayRef<std::string> Messages) {
@@ -237,10 +244,8 @@ static Error startFailure(const launch::ProcessEnd &End,
   if (!End.BySignal && (End.Code == launch::StatusCannotRun ||
                         End.Code == launch::StatusNotFound))
     Status = launch::LaunchStatus(End.Code);
-  std::string Why =
-      Messages.empty() ? "it " + runEnd(End).text() : Messages.front();
-  return launch::launchError(Status,
-                             "Valgrind could not start the program: " + Why);
+  return launch::launchError(Status, "Valgrind could not start the program: " +
+                                         whyItEnded(End, Messages));
 }
 
 /// Prints the summary.
@@ -254,15 +259,6 @@ static Error report(const RecordResult &Result, SummaryFile &Summary) {
     return E;
   if (!Result.Index.Failure.empty())
     return ourFailure("the trace is not complete: " + Result.Index.Failure);
-  // The recorder reports the program's end unless a signal ends both.
-  if (runEnd(Result).How == answers::RunEnd::Kind::Killed &&
-      !Result.End.BySignal) {
-    std::string Why = Result.Messages.empty()
-                          ? "it " + runEnd(Result.End).text()
-                          : Result.Messages.front();
-    return ourFailure("the recorder failed (" + Why +
-                      "), and the trace ends there");
-  }
   return Error::success();
 }
 
@@ -323,8 +319,13 @@ static Error finishTrace(indexer::Indexer &Index, RecordResult &Result) {
   End.PeakProgramKb = Result.End.PeakKb;
   End.PeakIndexerKb = Result.PeakIndexerKb;
   End.Reason = Result.End.Interrupted ? "stopped" : "killed";
-  // A recorder that failed by itself has no signal to report.
-  End.Code = Result.End.BySignal ? Result.End.Code : 0;
+  End.Code = Result.End.Code;
+  // The recorder reports every end of the program but one by SIGKILL.
+  if (!Result.End.BySignal) {
+    End.Reason = "recorder-failed";
+    End.Failure =
+        "the recorder failed: " + whyItEnded(Result.End, Result.Messages);
+  }
   (Result.End.BySignal ? End.Signal : End.ExitStatus) = Result.End.Code;
   return Index.finish(End).moveInto(Result.Index);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "utils/chronicle/RecordReport.h"
+#include "trace-format/Text.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <unistd.h>
 
@@ -38,6 +39,9 @@ static std::string outcomeText(const RecordResult &R) {
     return "the program replaced itself with another program, which was not "
            "recorded and " +
            Process;
+  // What ended then is the recorder.
+  if (Recorded.How == answers::RunEnd::Kind::RecorderFailed)
+    return "the program " + Recorded.text();
   return "the program " + Process +
          (Recorded.cutShort() ? ", after the end of the trace" : "");
 }
@@ -77,10 +81,10 @@ json::Object summaryJson(const RecordResult &R) {
   const indexer::IndexSummary &S = R.Index;
   json::Array Messages;
   for (const std::string &Message : R.Messages)
-    Messages.push_back(json::fixUTF8(Message));
+    Messages.push_back(shownText(Message));
   json::Object Result = toJSON(runEnd(R));
-  json::Object More{{"program", json::fixUTF8(R.Program)},
-                    {"trace", json::fixUTF8(R.Trace)},
+  json::Object More{{"program", shownText(R.Program)},
+                    {"trace", shownText(R.Trace)},
                     {"instructions", S.Instructions},
                     {"executions", S.Executions},
                     {"superblocks", S.Superblocks},
@@ -101,7 +105,7 @@ json::Object summaryJson(const RecordResult &R) {
                     {"interrupted", R.End.Interrupted},
                     {"failure", S.Failure.empty()
                                     ? json::Value(nullptr)
-                                    : json::Value(json::fixUTF8(S.Failure))},
+                                    : json::Value(shownText(S.Failure))},
                     {"peak-program-kb", R.End.PeakKb},
                     {"peak-indexer-kb", R.PeakIndexerKb},
                     {"messages", std::move(Messages)}};

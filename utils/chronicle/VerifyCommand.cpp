@@ -4,6 +4,8 @@
 /// `chronicle verify`: replays a whole trace and reports whether it is exact.
 
 #include "query/Verifier.h"
+#include "query/answers/ReplayError.h"
+#include "trace-format/Text.h"
 #include "trace-format/file/TraceReader.h"
 #include "utils/chronicle/Subcommand.h"
 #include "utils/chronicle/Terminal.h"
@@ -90,7 +92,7 @@ static void printJson(const file::TraceReader &T,
         {"thread", M.Thread},
         {"superblock", M.Superblock},
         {"address", M.SuperblockAddress},
-        {"what", json::fixUTF8(M.What)},
+        {"what", shownText(M.What)},
     });
   outs() << formatv(
       "{0:2}\n",
@@ -98,7 +100,7 @@ static void printJson(const file::TraceReader &T,
           {"clean", R.clean()},
           {"incomplete", R.Incomplete.empty()
                              ? json::Value(nullptr)
-                             : json::Value(json::fixUTF8(R.Incomplete))},
+                             : json::Value(shownText(R.Incomplete))},
           {"blocks", R.Blocks},
           {"interpreted-blocks", R.InterpretedBlocks},
           {"instructions", R.Instructions},
@@ -115,6 +117,9 @@ static void printJson(const file::TraceReader &T,
           {"unreported-writes", unreportedWrites(T)},
           {"mismatches", R.MismatchCount},
           {"mismatch-list", std::move(Mismatches)},
+          {"advice", R.MismatchCount
+                         ? json::Value(answers::mismatchAdvice(T.run()))
+                         : json::Value(nullptr)},
       }));
 }
 
@@ -163,7 +168,8 @@ static void printText(const file::TraceReader &T,
     outs() << "the trace is not complete: " << R.Incomplete << '\n';
   if (R.MismatchCount)
     outs() << groupedDigits(R.MismatchCount)
-           << (R.MismatchCount == 1 ? " mismatch\n" : " mismatches\n");
+           << (R.MismatchCount == 1 ? " mismatch: " : " mismatches: ")
+           << answers::mismatchAdvice(T.run()) << '\n';
   else
     outs() << (R.clean() ? "exact\n" : "exact as far as it goes\n");
 }

@@ -409,11 +409,6 @@ Expected<Stop> GdbSession::search(
   return Result;
 }
 
-std::string GdbSession::reportStop() {
-  Expected<std::string> Reply = stopPacket();
-  return Reply ? *Reply : Debugger.failure(Reply.takeError());
-}
-
 Expected<std::string> GdbSession::stopPacket() {
   if (BeforeStop)
     BeforeStop();

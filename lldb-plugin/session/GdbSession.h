@@ -93,7 +93,10 @@ private:
   search(llvm::function_ref<llvm::Expected<Stop>(const answers::Cancellation &)>
              Run);
   void arrive(const Jump &By);
-  std::string reportStop();
+  std::string reportStop() {
+    llvm::Expected<std::string> Reply = stopPacket();
+    return Reply ? *Reply : Debugger.failure(Reply.takeError());
+  }
   std::string reportArrival(Position Before);
   std::string stayAt(Position Before, llvm::Error Why);
   llvm::Expected<std::string> stopPacket();

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "recorder/tool/events/parentage.h"
-#include "recorder/tool/core/valgrind_core.h"
+/*
+ * The program's place among the processes. Its parent is `chronicle record`,
+ * which stands where the program would be without Chronicle: it has the number
+ * that the program's parent knows, and may lead the process group. These
+ * wrappers of system calls hide the difference; docs/recorder.md lists them.
+ */
+#include "recorder/tool/events/startup.h"
 
 static Int program, launcher;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/startup.h"
-#include "recorder/tool/events/parentage.h"
 #include "recorder/tool/events/stop_signals.h"
 
 static const HChar preload[] = "LD_PRELOAD=";

@@ -40,11 +40,14 @@ static std::string text(const NaiveFrame &F) {
                  F.First ? " first" : "");
 }
 
-static bool same(const answers::Activation &A, const NaiveFrame &F) {
+/// Pc is where the activation is. If its first instruction never ran, because
+/// nothing can be executed there, it is there.
+static bool same(const answers::Activation &A, const NaiveFrame &F,
+                 uint64_t Pc = 0) {
   if (F.First)
     return A.CallSite == 0 && !A.Signal;
   return A.Entry == F.Entry && A.CallSite == F.CallSite &&
-         A.Callee == F.Callee && A.StackPointer == F.Slot &&
+         A.Callee == (F.Entered ? F.Callee : Pc) && A.StackPointer == F.Slot &&
          A.Signal == F.Signal && A.Thread == F.Thread;
 }
 
@@ -57,7 +60,7 @@ static void checkStack(const query::Trace &T, const NaiveRun &Run,
   uint64_t Pc = S.Pc;
   for (size_t I = 0; Same && I < Stack.size(); ++I) {
     const NaiveFrame &F = Run.Frames[S.Stack[I]];
-    Same = same(Stack[I], F) && (!Pc || Stack[I].Pc == Pc);
+    Same = same(Stack[I], F, Pc) && (!Pc || Stack[I].Pc == Pc);
     Pc = F.Signal ? F.Interrupted : F.CallSite;
   }
   ++Checks;

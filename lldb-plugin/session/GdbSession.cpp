@@ -308,10 +308,10 @@ std::string GdbSession::answerResume(StringRef Packet) {
     return Reply;
   // gdb reads the list of modules again at a stop that says that it changed.
   // gdb does not show that stop, but resumes from it by itself.
-  Expected<bool> Changed = Queries.modulesChanged();
-  if (!Changed)
-    return Debugger.failure(Changed.takeError());
-  OwesStop = *Changed;
+  Expected<unsigned> Reads = Queries.moduleReads();
+  if (!Reads)
+    return Debugger.failure(Reads.takeError());
+  OwesStop = *Reads != 0;
   return OwesStop ? formatv("T05thread:{0:x-};library:1;",
                             osThread(T, Travel.position().Thread))
                         .str()
@@ -427,7 +427,7 @@ Expected<std::string> GdbSession::stopPacket() {
     // it reads from the linker there is right only if it came from the moment
     // before, so it is made to ask for the modules. gdb would take the stop for
     // the linker's.
-    if (Error E = Queries.modulesChanged().moveInto(Report.ModulesChanged))
+    if (Error E = Queries.moduleReads().moveInto(Report.ModuleReads))
       return E;
   }
   return stopReply(T, std::move(Report), Threads, Debugger);

@@ -189,18 +189,35 @@ Expected<ArrayRef<LinkedModule>> ProcessQueries::modules() {
   return Image.modules(Travel.position().Time + !CameBackward);
 }
 
-Expected<bool> ProcessQueries::modulesChanged() {
+Expected<unsigned> ProcessQueries::moduleReads() {
   Expected<ArrayRef<LinkedModule>> Modules = modules();
   if (!Modules)
     return Modules.takeError();
   if (*Modules == ArrayRef(Reported))
-    return false;
+    return 0;
+  auto IsIn = [](ArrayRef<LinkedModule> List, const LinkedModule &M) {
+    return any_of(List, [&](const LinkedModule &Each) {
+      return Each.Name == M.Name && Each.Bias == M.Bias;
+    });
+  };
+  bool Went = !all_of(Reported,
+                      [&](const LinkedModule &M) { return IsIn(*Modules, M); });
+  std::vector<LinkedModule> Both;
+  for (const LinkedModule &M : *Modules)
+    if (IsIn(Reported, M))
+      Both.push_back(M);
+  bool Replaced = Went && Both.size() < Modules->size();
   Reported = *Modules;
-  return true;
+  // The first one is the program, which is always there.
+  if (!Debugger.IsLldb || !Replaced || Both.empty())
+    return 1;
+  Staying = std::move(Both);
+  return 2;
 }
 
 Expected<std::string> ProcessQueries::librariesDocument() {
-  Expected<ArrayRef<LinkedModule>> Modules = modules();
+  Expected<ArrayRef<LinkedModule>> Modules =
+      Staying ? ArrayRef(*Staying) : modules();
   if (!Modules)
     return Modules.takeError();
   Reported = *Modules;
@@ -301,6 +318,8 @@ std::string ProcessQueries::answerTransfer(StringRef Packet) {
     return Debugger.failure(Text.takeError());
   StringRef Part = StringRef(*Text).substr(Offset, Length);
   bool More = Offset + Part.size() < Text->size();
+  if (!More && Object == "libraries-svr4")
+    Staying.reset();
   return ((More ? "m" : "l") + Part).str();
 }
 

@@ -38,9 +38,12 @@ public:
   void setDirection(bool Backward) { CameBackward = Backward; }
   /// The modules that the debugger should know now.
   llvm::Expected<llvm::ArrayRef<LinkedModule>> modules();
-  /// Whether these are other ones than the debugger knows, from
-  /// the call before or from the list that it read since.
-  llvm::Expected<bool> modulesChanged();
+  /// How often the debugger must ask for the modules: not at all if they are
+  /// those that it knows, from the call before or from the list that it read
+  /// since; else once; LLDB twice if some of them went and others came. LLDB
+  /// adds modules before it removes others, and forgets a new one that is where
+  /// an old one was. So it first gets those that stay.
+  llvm::Expected<unsigned> moduleReads();
 
 private:
   std::string answerLinker();
@@ -60,6 +63,8 @@ private:
   Utf8Names Names;
   bool CameBackward = false;
   std::vector<LinkedModule> Reported; ///< what the debugger knows
+  /// What the next question for the modules gets, if not all of them.
+  std::optional<std::vector<LinkedModule>> Staying;
 };
 
 } // namespace chronicle::session

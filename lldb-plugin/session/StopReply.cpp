@@ -148,7 +148,7 @@ Expected<std::string> stopReply(const query::Trace &T, StopReport Report,
   if (!Report.Description.empty())
     Reply +=
         "description:" + toHex(Report.Description, /*LowerCase=*/true) + ";";
-  if (Report.ModulesChanged)
+  for (unsigned I = 0; I < Report.ModuleReads; ++I)
     Reply += "library:1;";
   return Reply;
 }

@@ -18,8 +18,9 @@ struct StopReport {
   Position Where;
   /// Replaces the debugger's own words for the stop; empty: does not.
   std::string Description;
-  bool CannotGoOn = false;     ///< the resume started at the end of the run
-  bool ModulesChanged = false; ///< LLDB is to ask for the modules again
+  bool CannotGoOn = false; ///< the resume started at the end of the run
+  /// How often LLDB is to ask for the modules (ProcessQueries::moduleReads).
+  unsigned ModuleReads = 0;
 };
 
 /// Threads are those alive at the stop; only LLDB gets them. Reads the

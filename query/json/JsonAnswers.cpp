@@ -183,9 +183,10 @@ json::Object toJSON(const questions::ReturnAnswer &R) {
 
 json::Object toJSON(const questions::CallAnswer &C) {
   json::Object Arguments;
-  for (auto [Name, Value] :
-       zip_equal(questions::CallAnswer::ArgumentNames, C.Arguments))
-    Arguments[Name] = hexNumber(Value);
+  if (!C.Inlined)
+    for (auto [Name, Value] :
+         zip_equal(questions::CallAnswer::ArgumentNames, C.Arguments))
+      Arguments[Name] = hexNumber(Value);
   json::Object Result{
       {"entry", C.Entry},
       {"return", nullptr},
@@ -196,6 +197,7 @@ json::Object toJSON(const questions::CallAnswer &C) {
       {"value", nullptr},
       {"depth", int64_t(C.Depth)},
       {"tail-call", C.TailCall},
+      {"inlined", C.Inlined},
       {"caller", toJSON(C.Caller)},
   };
   if (C.End)

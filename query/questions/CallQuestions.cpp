@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "query/questions/CallQuestions.h"
 #include "query/questions/ExecutionQuestions.h"
+#include "query/questions/FunctionEntry.h"
 #include "trace-format/GuestState.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -36,23 +38,21 @@ static Expected<std::optional<Arrival>> arrivalAt(const query::Trace &T,
   Result.Depth = Stack->size() - 1;
   if (Result.Call.Entry == X.Time || X.Time == 0)
     return Result;
-  Expected<uint32_t> Before = T.threadAt(X.Time - 1);
+  Expected<std::optional<uint64_t>> Before =
+      instructionBefore(T, X.Thread, X.Time);
   if (!Before)
     return Before.takeError();
-  if (*Before != X.Thread)
+  if (!*Before)
     return Result;
-  Expected<answers::Registers> R = T.registers(X.Thread, X.Time - 1);
-  if (!R)
-    return R.takeError();
   std::optional<symbols::CodeSymbol> Here = T.symbols().find(X.Pc, X.Time);
-  if (Here && R->rip() - Here->FunctionAddress < Here->FunctionSize)
+  if (Here && **Before - Here->FunctionAddress < Here->FunctionSize)
     return std::nullopt;
   std::optional<symbols::CodeSymbol> Entered =
       T.symbols().find(Result.Call.Callee, Result.Call.Entry);
   bool Stub = Entered &&
               StringRef(Entered->Frames.back().LinkageName).ends_with("@plt");
   if (!Stub) {
-    Result.CallSite = R->rip();
+    Result.CallSite = **Before;
     Result.TailCall = true;
   }
   return Result;
@@ -87,6 +87,45 @@ static Expected<std::optional<CallAnswer>> callAt(const query::Trace &T,
   return Answer;
 }
 
+/// The start of inlined code. Nothing: it is a jump within that code.
+static Expected<std::optional<CallAnswer>>
+inlinedCallAt(const query::Trace &T, const answers::Execution &X,
+              const symbols::InlinedCode &Code) {
+  Expected<std::optional<uint64_t>> Before =
+      instructionBefore(T, X.Thread, X.Time);
+  if (!Before)
+    return Before.takeError();
+  if (*Before && Code.contains(**Before))
+    return std::nullopt;
+  Expected<std::vector<answers::Activation>> Stack =
+      T.callStack(X.Thread, X.Time);
+  if (!Stack)
+    return Stack.takeError();
+  CallAnswer Answer;
+  Answer.Entry = X.Time;
+  Answer.Thread = X.Thread;
+  Answer.Inlined = true;
+  Answer.Depth = Stack->size();
+  Answer.Function = placeAt(T, X.Pc, X.Time);
+  if (!Answer.Function.Symbol)
+    return Answer;
+  // The function is one of those that were inlined there, and its caller is the
+  // next one.
+  auto &Frames = Answer.Function.Symbol->Frames;
+  auto *It = find_if(Frames, [&](const symbols::SourceFrame &Frame) {
+    return Frame.LinkageName == Code.LinkageName;
+  });
+  if (It == Frames.end() || std::next(It) == Frames.end())
+    return Answer;
+  Answer.Caller = Answer.Function;
+  auto &Callers = Answer.Caller->Symbol->Frames;
+  Callers.erase(Callers.begin(), Callers.begin() + (It - Frames.begin()) + 1);
+  // Erasing nothing would move each frame to itself.
+  if (It != Frames.begin())
+    Frames.erase(Frames.begin(), It);
+  return Answer;
+}
+
 Expected<SearchEnd> searchCalls(const query::Trace &T, StringRef Function,
                                 const SearchOptions &Options,
                                 Visitor<CallAnswer> Visit,
@@ -99,7 +138,15 @@ Expected<SearchEnd> searchCalls(const query::Trace &T, StringRef Function,
   return Sink.finish(mergedExecutions(
       T, *Places, Options,
       [&](const answers::Execution &X) {
-        return Sink.offer([&] { return callAt(T, X); });
+        auto Inlined = find_if(*Places, [&](const CodePlace &P) {
+          return P.Inlined && P.Range.First == X.Pc && P.When.First <= X.Time &&
+                 X.Time <= P.When.Last;
+        });
+        return Sink.offer([&] {
+          return Inlined == Places->end()
+                     ? callAt(T, X)
+                     : inlinedCallAt(T, X, *Inlined->Inlined);
+        });
       },
       Cancel));
 }

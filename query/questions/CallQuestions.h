@@ -13,7 +13,9 @@
 
 namespace chronicle::questions {
 
-/// One call of a function.
+/// One call of a function. Of an inlined function that is the start of its
+/// code: there are no registers for its arguments, and no moment at which it
+/// returns, because compilers mix its instructions with those of its caller.
 struct CallAnswer {
   /// The registers that the System V ABI passes integers and pointers in. The
   /// engine does not know how many the function takes.
@@ -27,11 +29,13 @@ struct CallAnswer {
   std::array<uint64_t, 6> Arguments = {};
   size_t Depth = 0; ///< how many calls it is in
   bool TailCall = false;
-  std::optional<Place> Caller; ///< the call, or the jump of a tail call
+  bool Inlined = false;
+  /// The call, or the jump of a tail call. If inlined, the line of the call.
+  std::optional<Place> Caller;
 };
 
-/// Calls of the functions of that name. Every result costs the call stack and
-/// the registers at the entry, and endOf().
+/// Calls of the functions of that name, also of inlined ones. Every result
+/// costs the call stack and the registers at the entry, and endOf().
 llvm::Expected<SearchEnd> searchCalls(const query::Trace &T,
                                       llvm::StringRef Function,
                                       const SearchOptions &Options,

@@ -9,14 +9,38 @@ using namespace llvm;
 
 namespace chronicle::questions {
 
-static void addPlace(std::vector<CodePlace> &Places,
-                     const state::ModuleLoad &Load, uint64_t Address,
-                     uint64_t Size, answers::TimeRange When) {
+/// Null: the module was not loaded during that time.
+static CodePlace *addPlace(std::vector<CodePlace> &Places,
+                           const state::ModuleLoad &Load, uint64_t Address,
+                           uint64_t Size, answers::TimeRange When) {
   if (Load.Loaded > When.Last || Load.Unloaded <= When.First)
-    return;
+    return nullptr;
   Places.push_back({{Address, Address + std::max<uint64_t>(Size, 1) - 1},
                     {std::max(When.First, Load.Loaded),
                      std::min(When.Last, Load.Unloaded - 1)}});
+  return &Places.back();
+}
+
+/// Adds where a function was inlined: its start, or all its code.
+static void addInlined(const symbols::InlinedAt &At, bool Whole,
+                       answers::TimeRange When,
+                       std::vector<CodePlace> &Places) {
+  if (!Whole) {
+    for (uint64_t Entry : At.Code.Entries)
+      if (CodePlace *Place = addPlace(Places, *At.Module, Entry, 1, When))
+        Place->Inlined = At.Code;
+    return;
+  }
+  for (auto [First, End] : At.Code.Ranges) {
+    // A recursive function may be inlined into itself.
+    CodePlace *New = addPlace(Places, *At.Module, First, End - First, When);
+    if (New && any_of(ArrayRef(Places).drop_back(), [&](const CodePlace &P) {
+          return P.Range.First <= New->Range.First &&
+                 New->Range.Last <= P.Range.Last &&
+                 P.When.First == New->When.First;
+        }))
+      Places.pop_back();
+  }
 }
 
 /// What a run of an ifunc's resolver returned, and when. Nothing: it did not
@@ -93,18 +117,20 @@ sortedWithoutDuplicates(std::vector<CodePlace> Places) {
 static Expected<std::vector<CodePlace>>
 functionPlaces(const query::Trace &T, const FunctionName &Function,
                answers::TimeRange When, const answers::Cancellation &Cancel) {
-  std::vector<symbols::SymbolAt> Found = T.symbols().functions(Function.Name);
-  if (Found.empty())
+  symbols::FunctionCode Found = T.symbols().functionCode(Function.Name);
+  if (Found.Functions.empty() && Found.Inlined.empty())
     return queryError("not-found",
                       "no function is called '" + Function.Name +
                           "' in the modules whose symbols could be read");
   std::vector<CodePlace> Places;
-  for (const symbols::SymbolAt &S : Found) {
+  for (const symbols::SymbolAt &S : Found.Functions) {
     if (!S.Indirect)
       addPlace(Places, *S.Module, S.Address, Function.Whole ? S.Size : 1, When);
     else if (Error E = addResolved(T, S, When, Cancel, Places))
       return E;
   }
+  for (const symbols::InlinedAt &At : Found.Inlined)
+    addInlined(At, Function.Whole, When, Places);
   return sortedWithoutDuplicates(std::move(Places));
 }
 

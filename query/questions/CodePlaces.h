@@ -7,6 +7,7 @@
 #define CHRONICLE_QUERY_QUESTIONS_CODEPLACES_H
 
 #include "query/Trace.h"
+#include "query/symbols/InlinedCode.h"
 #include <variant>
 
 namespace chronicle::questions {
@@ -15,8 +16,11 @@ namespace chronicle::questions {
 struct CodePlace {
   answers::AddressRange Range;
   answers::TimeRange When;
+  /// The whole code of the inlined function that starts here, if one does.
+  std::optional<symbols::InlinedCode> Inlined = std::nullopt;
 };
 
+/// A function, with the places where it was inlined.
 struct FunctionName {
   std::string Name;
   bool Whole = false; ///< all its instructions, not only the first one

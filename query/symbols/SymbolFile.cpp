@@ -41,7 +41,7 @@ SymbolFile::SymbolFile(ElfFile TheBinary, ElfFile TheDebug)
 
 SymbolFile::~SymbolFile() = default;
 
-void SymbolFile::problem(Error E) {
+void SymbolFile::problem(Error E) const {
   // One damaged table may cause thousands of errors.
   std::string Text = toString(std::move(E));
   if (Problems.size() < 4 && !is_contained(Problems, Text))
@@ -252,14 +252,18 @@ SymbolFile::functionsWhere(function_ref<bool(StringRef)> NameFits) const {
 
 // ---- debug info ----
 
+std::unique_ptr<DWARFContext> SymbolFile::openDwarf(const ElfFile &File) const {
+  return DWARFContext::create(
+      *File.getBinary(), DWARFContext::ProcessDebugRelocations::Ignore, nullptr,
+      "", [this](Error E) { problem(std::move(E)); },
+      [this](Error E) { problem(std::move(E)); });
+}
+
 void SymbolFile::readDwarf() {
   for (ElfFile *File : {&Debug, &Binary}) {
     if (!File->getBinary())
       continue;
-    std::unique_ptr<DWARFContext> Context = DWARFContext::create(
-        *File->getBinary(), DWARFContext::ProcessDebugRelocations::Ignore,
-        nullptr, "", [this](Error E) { problem(std::move(E)); },
-        [this](Error E) { problem(std::move(E)); });
+    std::unique_ptr<DWARFContext> Context = openDwarf(*File);
     if (Context->getNumCompileUnits() == 0)
       continue;
     if (any_of(File->getBinary()->sections(), [](const SectionRef &S) {
@@ -274,8 +278,28 @@ void SymbolFile::readDwarf() {
           "dwz, .gnu_debugaltlink), which is not read: functions may lack "
           "their names as the source has them"));
     Dwarf = std::move(Context);
+    DwarfFile = File;
     return;
   }
+}
+
+std::optional<FunctionFacts> SymbolFile::facts(uint64_t Address) const {
+  std::lock_guard<std::mutex> Guard(DwarfLock);
+  return Dwarf ? functionFacts(*Dwarf, Address) : std::nullopt;
+}
+
+std::vector<InlinedCode> SymbolFile::inlined(StringRef Name,
+                                             bool Unqualified) const {
+  std::lock_guard<std::mutex> Guard(DwarfLock);
+  if (!Dwarf)
+    return {};
+  auto [It, New] = KnownInlined.try_emplace({Name.str(), Unqualified});
+  // Reads with a context of its own, because a context keeps all that it read.
+  if (New)
+    It->second =
+        findInlined(*openDwarf(*DwarfFile), NameMatcher(Name, Unqualified),
+                    [this](uint64_t Address) { return isCode(Address); });
+  return It->second;
 }
 
 static std::string known(StringRef Text) {

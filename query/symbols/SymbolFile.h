@@ -8,6 +8,8 @@
 #ifndef CHRONICLE_QUERY_SYMBOLS_SYMBOLFILE_H
 #define CHRONICLE_QUERY_SYMBOLS_SYMBOLFILE_H
 
+#include "query/symbols/FunctionFacts.h"
+#include "query/symbols/InlinedCode.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -15,6 +17,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -75,6 +78,13 @@ public:
   functionsWhere(llvm::function_ref<bool(llvm::StringRef)> NameFits) const;
   std::vector<FileSymbol> variables(llvm::StringRef Name,
                                     bool Unqualified) const;
+  /// Where functions of that name were inlined. The first question for a name
+  /// reads all debug info.
+  std::vector<InlinedCode> inlined(llvm::StringRef Name,
+                                   bool Unqualified) const;
+  /// About the function that starts at the address. Nothing: it has no debug
+  /// info.
+  std::optional<FunctionFacts> facts(uint64_t Address) const;
 
   /// The code of the line or, if it has none, of the next line in that file
   /// that has. File is the end of a path.
@@ -85,11 +95,12 @@ public:
   std::vector<std::string> problems() const;
 
 private:
-  void problem(llvm::Error E);
+  void problem(llvm::Error E) const;
   void readSymbols();
   void readTable(const llvm::object::ELFObjectFileBase &Elf, bool Dynamic);
   void readStubs();
   void readDwarf();
+  std::unique_ptr<llvm::DWARFContext> openDwarf(const ElfFile &File) const;
   bool isCode(uint64_t Address) const;
 
   ElfFile Binary, Debug;
@@ -98,11 +109,15 @@ private:
   std::vector<std::pair<uint64_t, uint64_t>> CodeRanges; ///< [first, last)
   mutable std::mutex DwarfLock;
   std::unique_ptr<llvm::DWARFContext> Dwarf;
-  std::vector<std::string> Problems;
+  const ElfFile *DwarfFile = nullptr; ///< that it is of
+  mutable std::vector<std::string> Problems;
   /// Kept because searches ask for the same instruction again and again.
   static constexpr size_t MaxKnownFrames = 1 << 16;
   mutable llvm::DenseMap<uint64_t, llvm::SmallVector<SourceFrame, 1>>
       KnownFrames;
+  /// By name and Unqualified.
+  mutable std::map<std::pair<std::string, bool>, std::vector<InlinedCode>>
+      KnownInlined;
 };
 
 } // namespace chronicle::symbols

@@ -191,6 +191,39 @@ std::vector<SymbolAt> Symbols::functions(StringRef Name) const {
   return {};
 }
 
+FunctionCode Symbols::functionCode(StringRef Name) const {
+  FunctionCode Result;
+  for (bool Unqualified : {false, true}) {
+    Result.Functions = collect([&](const SymbolFile &File) {
+      return File.functions(Name, Unqualified);
+    });
+    for (const state::ModuleLoad &Load : Loads) {
+      const SymbolFile *File = fileOf(Load);
+      if (!File)
+        continue;
+      for (InlinedCode &Code : File->inlined(Name, Unqualified)) {
+        for (uint64_t &Entry : Code.Entries)
+          Entry += Load.Bias;
+        for (auto &[First, Last] : Code.Ranges) {
+          First += Load.Bias;
+          Last += Load.Bias;
+        }
+        Result.Inlined.push_back({&Load, std::move(Code)});
+      }
+    }
+    if (!Result.Functions.empty() || !Result.Inlined.empty())
+      break;
+  }
+  return Result;
+}
+
+std::optional<FunctionFacts> Symbols::functionFacts(uint64_t Address,
+                                                    Timestamp T) const {
+  const state::ModuleLoad *Load = moduleAt(Address, T);
+  const SymbolFile *File = Load ? fileOf(*Load) : nullptr;
+  return File ? File->facts(Address - Load->Bias) : std::nullopt;
+}
+
 Expected<std::vector<SymbolAt>>
 Symbols::functionsMatching(StringRef Pattern) const {
   Expected<GlobPattern> Glob = GlobPattern::create(Pattern, 1024);

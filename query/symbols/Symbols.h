@@ -42,6 +42,18 @@ struct SymbolAt {
   bool ThreadLocal = false; ///< has an address in each thread
 };
 
+/// Code of an inlined function, where its module was loaded.
+struct InlinedAt {
+  const state::ModuleLoad *Module = nullptr;
+  InlinedCode Code; ///< with addresses in the program
+};
+
+/// All code of the functions of a name.
+struct FunctionCode {
+  std::vector<SymbolAt> Functions; ///< that can be called
+  std::vector<InlinedAt> Inlined;  ///< put into other functions
+};
+
 /// Code of a source line, where its module was loaded.
 struct LineAt {
   const state::ModuleLoad *Module = nullptr;
@@ -82,6 +94,13 @@ public:
   /// arguments. If there is none, members of that name of any class or
   /// namespace.
   std::vector<SymbolAt> functions(llvm::StringRef Name) const;
+  /// The same, and where they were inlined. The first question for a name reads
+  /// all debug info of all modules.
+  FunctionCode functionCode(llvm::StringRef Name) const;
+  /// What debug info says of the calls of the function that starts at the
+  /// address. Nothing: it has none.
+  std::optional<FunctionFacts> functionFacts(uint64_t Address,
+                                             Timestamp T) const;
   /// The functions whose name, with or without argument types, matches a shell
   /// pattern. Entries of the linkage table ("write@plt") match only if the
   /// pattern has an @.

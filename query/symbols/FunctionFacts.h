@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+/// \file
+/// What debug info says of a function's calls.
+
+#ifndef CHRONICLE_QUERY_SYMBOLS_FUNCTIONFACTS_H
+#define CHRONICLE_QUERY_SYMBOLS_FUNCTIONFACTS_H
+
+#include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace chronicle::symbols {
+
+struct FunctionFacts {
+  /// The compiler does not follow the ABI here (DW_CC_nocall): it may have
+  /// dropped parameters, or the result.
+  bool OwnConvention = false;
+  struct Parameter {
+    std::string Name;
+    /// Its location depends on the pc, as in optimized code, and is known for
+    /// the function's first instruction. Otherwise the prologue puts the
+    /// parameter into its place, or it has none.
+    bool KnownAtEntry = false;
+  };
+  std::vector<Parameter> Parameters;
+};
+
+/// Nothing: no function starts at the address, or it has no debug info. Reads
+/// the function's compile unit.
+std::optional<FunctionFacts> functionFacts(llvm::DWARFContext &Dwarf,
+                                           uint64_t Address);
+
+} // namespace chronicle::symbols
+
+#endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/history/HistoryFrames.h"
+#include "query/questions/FunctionEntry.h"
 #include "trace-format/GuestState.h"
 #include "llvm/Support/Endian.h"
 
@@ -160,6 +161,26 @@ Expected<answers::Registers> HistoryFrames::entryRegisters(size_t Index) const {
       Stack[Index - 1].Entry == Stack[Index].Entry)
     return interruptedRegisters(Stack[Index - 1]);
   return T->registers(Thread, Stack[Index].Entry);
+}
+
+Expected<std::optional<answers::Registers>>
+HistoryFrames::registersAtEntry(size_t Index) const {
+  const HistoryFrame &Frame = Frames[Index];
+  if (Frame.What == HistoryFrame::Trampoline)
+    return std::nullopt;
+  const answers::Activation &A = Stack[Frame.Activation];
+  Expected<std::optional<questions::FunctionEntry>> Entered =
+      questions::functionEntry(*T, A, Time);
+  if (!Entered)
+    return Entered.takeError();
+  if (!*Entered)
+    return std::nullopt;
+  Expected<answers::Registers> R = (*Entered)->Time == A.Entry
+                                       ? entryRegisters(Frame.Activation)
+                                       : T->registers(Thread, (*Entered)->Time);
+  if (!R)
+    return R.takeError();
+  return *R;
 }
 
 Expected<answers::Registers> HistoryFrames::registers(size_t Index) const {

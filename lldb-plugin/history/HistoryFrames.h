@@ -46,6 +46,10 @@ public:
   /// including those that a callee need not preserve. For frame 0, the present
   /// registers. Costs one block.
   llvm::Expected<answers::Registers> registers(size_t Frame) const;
+  /// The registers when the frame's function was entered. Nothing: it is not
+  /// known. Costs as much as questions::functionEntry(), and one block.
+  llvm::Expected<std::optional<answers::Registers>>
+  registersAtEntry(size_t Frame) const;
 
 private:
   HistoryFrames(const query::Trace &T, uint32_t Thread, Timestamp Time)

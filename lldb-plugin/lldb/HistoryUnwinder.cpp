@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/lldb/HistoryUnwinder.h"
 #include "lldb-plugin/history/HistoryFrames.h"
+#include "lldb-plugin/lldb/EntryValues.h"
 #include "lldb-plugin/lldb/PrivateLldb.h"
 #include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/ThreadNames.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -40,6 +42,8 @@ public:
   bool WriteRegister(const RegisterInfo *, const RegisterValue &) override {
     return false;
   }
+  /// By DWARF's number. Nothing: a trace does not have the register.
+  std::optional<llvm::APInt> value(unsigned Number);
 
 protected:
   bool BehavesLikeZerothFrame() const override { return Interrupted; }
@@ -105,6 +109,22 @@ bool HistoryRegisters::ReadRegister(const RegisterInfo *Info,
   return true;
 }
 
+std::optional<llvm::APInt> HistoryRegisters::value(unsigned Number) {
+  uint32_t Index =
+      ConvertRegisterKindToRegisterNumber(eRegisterKindDWARF, Number);
+  const RegisterInfo *Info =
+      Index == LLDB_INVALID_REGNUM ? nullptr : GetRegisterInfoAtIndex(Index);
+  if (!Info)
+    return std::nullopt;
+  SmallVector<uint8_t, 32> Bytes = bytesOf(Info);
+  if (Bytes.size() < 8 || Bytes.size() % 8)
+    return std::nullopt;
+  SmallVector<uint64_t, 4> Words;
+  for (size_t I = 0; I < Bytes.size(); I += 8)
+    Words.push_back(llvm::support::endian::read64le(&Bytes[I]));
+  return llvm::APInt(unsigned(8 * Bytes.size()), Words);
+}
+
 /// Takes the frames of a thread from history. Where history has none, because
 /// the thread has not run yet, it asks the unwinder that LLDB had made.
 class HistoryUnwinder : public Unwind {
@@ -135,8 +155,27 @@ public:
   /// ran.
   bool isStale() const { return Known && KnownAt != Where().Time; }
 
+  /// As registerAtEntry().
+  std::optional<llvm::APInt> atEntry(uint32_t Frame, unsigned Register) {
+    history::HistoryFrames *History = frames();
+    if (!History || !frameAt(*History, Frame))
+      return std::nullopt;
+    auto [It, New] = Entries.try_emplace(Frame);
+    if (New) {
+      Expected<std::optional<answers::Registers>> R =
+          History->registersAtEntry(Frame);
+      if (!R)
+        llvm::consumeError(R.takeError()); // LLDB shows that it is not known
+      else if (*R)
+        It->second = std::make_shared<HistoryRegisters>(m_thread, Frame, **R,
+                                                        /*Interrupted=*/true);
+    }
+    return It->second ? It->second->value(Register) : std::nullopt;
+  }
+
 protected:
   void DoClear() override {
+    Entries.clear();
     Frames.reset();
     Known = false;
     if (Stock)
@@ -181,6 +220,7 @@ protected:
     if (!Index)
       return m_thread.GetRegisterContext();
     const bool Interrupted = Frame->What != history::HistoryFrame::Called;
+    useEntryValues(*F);
     Expected<answers::Registers> R = History->registers(Index);
     if (!R) {
       llvm::consumeError(R.takeError()); // LLDB shows a frame without registers
@@ -234,6 +274,8 @@ private:
   std::function<session::Position()> Where;
   std::unique_ptr<Unwind> Stock;
   std::optional<history::HistoryFrames> Frames;
+  /// The registers at the entry of each frame's function; null: not known.
+  std::map<uint32_t, std::shared_ptr<HistoryRegisters>> Entries;
   bool Known = false;
   Timestamp KnownAt = 0;
 };
@@ -246,17 +288,34 @@ void installHistoryUnwinders(SBProcess Process,
   ProcessSP Private = privateProcess(Process);
   if (!Private)
     return;
+  const Timestamp Now = Where().Time;
   for (const ThreadSP &Each : Private->GetThreadList().Threads()) {
     std::unique_ptr<Unwind> &Unwinder = unwinderOf(*Each);
     if (const HistoryUnwinder *Ours = HistoryUnwinder::from(Unwinder.get())) {
       if (Ours->isStale())
         Each->ClearStackFrames();
-      continue;
+    } else {
+      Unwinder = std::make_unique<HistoryUnwinder>(*Each, T, Where,
+                                                   std::move(Unwinder));
+      Each->ClearStackFrames();
     }
-    Unwinder =
-        std::make_unique<HistoryUnwinder>(*Each, T, Where, std::move(Unwinder));
-    Each->ClearStackFrames();
+    // Older frames are prepared when LLDB asks for their registers. A thread
+    // without registers has no frames.
+    const uint32_t Number = session::threadNumber(*T, Each->GetID(), Now);
+    Expected<answers::Registers> R = T->registers(Number, Now);
+    if (R)
+      useEntryValues(Process.GetTarget(), R->rip());
+    else
+      llvm::consumeError(R.takeError());
   }
+}
+
+std::optional<llvm::APInt> registerAtEntry(RegisterContext &Registers,
+                                           unsigned Number) {
+  ThreadSP T = Registers.CalculateThread();
+  HistoryUnwinder *Ours =
+      T ? HistoryUnwinder::from(unwinderOf(*T).get()) : nullptr;
+  return Ours ? Ours->atEntry(frameOf(Registers), Number) : std::nullopt;
 }
 
 } // namespace chronicle::internals

@@ -37,7 +37,39 @@ PRIVATE_MEMBER(ThreadFrames, Thread, StackFrameListSP, m_curr_frames_sp);
 PRIVATE_MEMBER(InlinedDepth, StackFrameList, uint32_t, m_current_inlined_depth);
 PRIVATE_MEMBER(InlinedPc, StackFrameList, addr_t, m_current_inlined_pc);
 
-/// As PRIVATE_MEMBER, for a member whose type is private too.
+PRIVATE_MEMBER(FrameOfRegisters, RegisterContext, uint32_t,
+               m_concrete_frame_idx);
+using Blocks = std::vector<BlockSP>;
+using Unit = const DWARFExpression::Delegate *;
+using Byte = const uint8_t *;
+using FunctionP = Function *;
+PRIVATE_MEMBER(FunctionPointer, SBFunction, FunctionP, m_opaque_ptr);
+PRIVATE_MEMBER(FunctionBlock, Function, Block, m_block);
+PRIVATE_MEMBER(BlockChildren, Block, Blocks, m_children);
+PRIVATE_MEMBER(BlockVariables, Block, VariableListSP, m_variable_list_sp);
+PRIVATE_MEMBER(LocationUnit, DWARFExpressionList, Unit, m_dwarf_cu);
+PRIVATE_MEMBER(LocationData, DWARFExpression, DataExtractor, m_data);
+PRIVATE_MEMBER(DataStart, DataExtractor, Byte, m_start);
+PRIVATE_MEMBER(DataEnd, DataExtractor, Byte, m_end);
+PRIVATE_MEMBER(ScalarInteger, Scalar, llvm::APSInt, m_integer);
+
+template <class Entries>
+static void visitEntries(Entries &All,
+                         llvm::function_ref<void(DataExtractor &)> Visit) {
+  for (size_t I = 0, N = All.GetSize(); I < N; ++I)
+    Visit(All.GetMutableEntryAtIndex(I)->data.*memberOf(LocationData()));
+}
+/// As PRIVATE_MEMBER, for members whose type is private too.
+static void visitLocations(DWARFExpressionList &List,
+                           llvm::function_ref<void(DataExtractor &)> Visit);
+template <auto Locations> struct ListedLocations {
+  friend void visitLocations(DWARFExpressionList &List,
+                             llvm::function_ref<void(DataExtractor &)> Visit) {
+    visitEntries(List.*Locations, Visit);
+  }
+};
+template struct ListedLocations<&DWARFExpressionList::m_exprs>;
+
 static bool hasInterruptedState(CommandInterpreter &Interpreter);
 template <auto State> struct CommandState {
   friend bool hasInterruptedState(CommandInterpreter &Interpreter) {
@@ -93,6 +125,35 @@ uint32_t &inlinedDepth(StackFrameList &Frames) {
 }
 addr_t &inlinedPc(StackFrameList &Frames) {
   return Frames.*memberOf(InlinedPc());
+}
+uint32_t frameOf(RegisterContext &Registers) {
+  return Registers.*memberOf(FrameOfRegisters());
+}
+Function *privateFunction(SBFunction Function) {
+  return Function.*memberOf(FunctionPointer());
+}
+Block &blockOf(Function &Function) {
+  return Function.*memberOf(FunctionBlock());
+}
+const Blocks &childrenOf(Block &Block) {
+  return Block.*memberOf(BlockChildren());
+}
+const VariableListSP &variablesOf(Block &Block) {
+  return Block.*memberOf(BlockVariables());
+}
+Unit &unitOf(DWARFExpressionList &Locations) {
+  return Locations.*memberOf(LocationUnit());
+}
+void forEachLocation(DWARFExpressionList &Locations,
+                     llvm::function_ref<void(DataExtractor &)> Visit) {
+  visitLocations(Locations, Visit);
+}
+void setData(DataExtractor &Data, llvm::ArrayRef<uint8_t> Bytes) {
+  Data.*memberOf(DataStart()) = Bytes.begin();
+  Data.*memberOf(DataEnd()) = Bytes.end();
+}
+llvm::APSInt &integerOf(Scalar &Scalar) {
+  return Scalar.*memberOf(ScalarInteger());
 }
 
 } // namespace chronicle::internals

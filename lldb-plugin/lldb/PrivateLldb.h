@@ -19,8 +19,14 @@
 #define CHRONICLE_LLDB_PLUGIN_LLDB_PRIVATELLDB_H
 
 #include "lldb/API/LLDB.h"
+#include "lldb/Core/Value.h"
+#include "lldb/Expression/DWARFExpressionList.h"
 #include "lldb/Interpreter/CommandInterpreter.h"
 #include "lldb/Interpreter/CommandObject.h"
+#include "lldb/Symbol/Block.h"
+#include "lldb/Symbol/Function.h"
+#include "lldb/Symbol/Variable.h"
+#include "lldb/Symbol/VariableList.h"
 #include "lldb/Target/Process.h"
 #include "lldb/Target/RegisterContext.h"
 #include "lldb/Target/StackFrame.h"
@@ -31,6 +37,7 @@
 #include "lldb/Utility/CompletionRequest.h"
 #include "lldb/Utility/RegisterValue.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
 #include <memory>
 
@@ -116,6 +123,36 @@ public:
 lldb::StackFrameListSP currentFrames(lldb_private::Thread &Thread);
 uint32_t &inlinedDepth(lldb_private::StackFrameList &Frames);
 lldb::addr_t &inlinedPc(lldb_private::StackFrameList &Frames);
+
+//===-- Values of registers at the entry of a function --------------------===//
+// For: EntryValues. Missing: an SBTarget or SBThread callback that answers
+// DW_OP_entry_value.
+
+/// Which frame the registers are of; frames of inlined functions do not count.
+uint32_t frameOf(lldb_private::RegisterContext &Registers);
+/// Null: the function is not valid.
+lldb_private::Function *privateFunction(lldb::SBFunction Function);
+/// The outermost block of a function, what is in a block, and its variables;
+/// null: none, or not read yet.
+lldb_private::Block &blockOf(lldb_private::Function &Function);
+const std::vector<lldb::BlockSP> &childrenOf(lldb_private::Block &Block);
+const lldb::VariableListSP &variablesOf(lldb_private::Block &Block);
+/// What evaluates operations that LLDB does not know.
+const lldb_private::DWARFExpression::Delegate *&
+unitOf(lldb_private::DWARFExpressionList &Locations);
+/// Visits the bytes of each location in the list.
+void forEachLocation(
+    lldb_private::DWARFExpressionList &Locations,
+    llvm::function_ref<void(lldb_private::DataExtractor &)> Visit);
+/// Makes it refer to other bytes, which must live as long.
+void setData(lldb_private::DataExtractor &Data, llvm::ArrayRef<uint8_t> Bytes);
+/// The value of a scalar that is an integer.
+llvm::APSInt &integerOf(lldb_private::Scalar &Scalar);
+
+// lldb_private::DWARFExpression::Delegate, as a base class,
+// StackFrame::GetSymbolContext() and GetVariableList(),
+// RegisterContext::CalculateThread().
+// For: the same.
 
 } // namespace chronicle::internals
 

@@ -323,12 +323,16 @@ void LoadedTrace::goBack(session::Position To, session::Stop Why,
   HideAt = {To.Time, Hidden};
 }
 
-void LoadedTrace::stopped() {
-  Session->runEnded();
+void LoadedTrace::takeFramesFromHistory() {
   internals::installHistoryUnwinders(Process, T, [This = weak_from_this()] {
     std::shared_ptr<LoadedTrace> L = This.lock();
     return L ? L->position() : session::Position();
   });
+}
+
+void LoadedTrace::stopped() {
+  Session->runEnded();
+  takeFramesFromHistory();
   if (HideAt && HideAt->first == position().Time)
     internals::hideScopes(Process.GetSelectedThread(), HideAt->second);
   HideAt.reset();
@@ -382,6 +386,7 @@ Error LoadedTrace::jumpHidden(Timestamp Time, uint32_t Thread) {
   if (Session->position().Time != Time)
     return createStringError("LLDB did not go to time %llu",
                              (unsigned long long)Time);
+  takeFramesFromHistory();
   return Error::success();
 }
 

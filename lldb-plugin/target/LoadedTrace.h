@@ -69,6 +69,7 @@ public:
 
 private:
   LoadedTrace();
+  void takeFramesFromHistory();
   static llvm::Expected<std::shared_ptr<LoadedTrace>>
   connect(lldb::SBDebugger Debugger, std::shared_ptr<const query::Trace> T,
           Timestamp Start, bool AnyBuild, std::string &StopText);

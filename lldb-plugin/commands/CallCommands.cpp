@@ -10,6 +10,8 @@
 #include "lldb-plugin/values/CallReader.h"
 #include "query/answers/RunEnd.h"
 #include "query/json/JsonAnswers.h"
+#include "query/questions/FunctionEntry.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -20,13 +22,15 @@ using questions::FrameAnswer;
 using values::CallFilter;
 using values::CallMoment;
 using values::CallReader;
+using values::CallResult;
 using values::Parameter;
 
 namespace {
 /// What LLDB adds to a call.
 struct CallValues {
+  Timestamp Start = 0; ///< where a breakpoint on the function stops
   std::optional<std::vector<Parameter>> Parameters; ///< nothing: no debug info
-  std::string Result;                               ///< empty: not known
+  CallResult Result;
 };
 
 /// An answer of the engine, with the values that LLDB shows.
@@ -35,36 +39,6 @@ template <class Answer> struct Described {
   CallValues Values;
 };
 } // namespace
-
-/// Nothing: the filter does not want the call.
-static Expected<std::optional<CallValues>> valuesOf(CallReader &Reader,
-                                                    const CallFilter &Filter,
-                                                    const CallMoment &Moment,
-                                                    bool WithResult) {
-  CallValues Values;
-  Expected<std::optional<lldb::SBFrame>> Frame = Reader.enter(Moment);
-  if (!Frame)
-    return Frame.takeError();
-  if (!*Frame) {
-    if (!Filter.empty())
-      return createStringError(
-          "--where needs debug info, which the function does not have");
-    return Values;
-  }
-  Expected<bool> Wanted = Filter.wants(**Frame);
-  if (!Wanted)
-    return Wanted.takeError();
-  if (!*Wanted)
-    return std::nullopt;
-  Values.Parameters = CallReader::parameters(**Frame);
-  if (WithResult) {
-    Expected<std::string> Result = Reader.result(Moment);
-    if (!Result)
-      return Result.takeError();
-    Values.Result = std::move(*Result);
-  }
-  return Values;
-}
 
 template <class Answer> static json::Object toJSON(const Described<Answer> &D) {
   json::Object O = jsonapi::toJSON(D.Call);
@@ -75,8 +49,11 @@ template <class Answer> static json::Object toJSON(const Described<Answer> &D) {
     O["parameters"] = std::move(List);
     O["parameters-text"] = parametersText(*D.Values.Parameters);
   }
-  if (!D.Values.Result.empty())
-    O["value-text"] = D.Values.Result;
+  O["start"] = D.Values.Start;
+  if (!D.Values.Result.Value.empty())
+    O["value-text"] = D.Values.Result.Value;
+  if (D.Values.Result.MayBeDropped)
+    O["value-unknown"] = true;
   return O;
 }
 
@@ -106,11 +83,20 @@ static StringRef withoutArguments(StringRef Name) {
   return Name;
 }
 
-/// The function that the code belongs to. Inlined functions were not called.
-static std::string functionName(const questions::Place &Place) {
-  std::string Name =
-      Place.Symbol ? Place.Symbol->Frames.back().Function : std::string();
-  return Name.empty() ? "?" : withoutArguments(Name).str();
+/// The function that the code belongs to, with the types of its parameters;
+/// Inlined: the innermost one that was inlined there.
+static std::string fullName(const questions::Place &Place, bool Inlined) {
+  if (!Place.Symbol)
+    return "?";
+  const auto &Frames = Place.Symbol->Frames;
+  const std::string &Name =
+      Inlined ? Frames.front().Function : Frames.back().Function;
+  return Name.empty() ? "?" : Name;
+}
+
+static std::string functionName(const questions::Place &Place,
+                                bool Inlined = false) {
+  return withoutArguments(fullName(Place, Inlined)).str();
 }
 
 /// How a call was left that did not return; else empty.
@@ -141,23 +127,40 @@ static std::string leavingText(const CallAnswer &Call, const query::Trace &T) {
 /// "transfer(From=1, To=2) = 3"; without debug info the first registers.
 static std::string callText(const Described<CallAnswer> &D,
                             const query::Trace &T) {
-  std::string Text = functionName(D.Call.Function) + "(";
+  std::string Text = functionName(D.Call.Function, D.Call.Inlined) + "(";
   if (D.Values.Parameters)
     Text += parametersText(*D.Values.Parameters);
+  else if (D.Call.Inlined)
+    Text += "...";
   else
     Text += formatv("rdi={0:x}, rsi={1:x}, rdx={2:x}, ...", D.Call.Arguments[0],
                     D.Call.Arguments[1], D.Call.Arguments[2]);
   Text += ")";
-  if (!D.Values.Result.empty())
-    Text += " = " + D.Values.Result;
+  if (!D.Values.Result.Value.empty())
+    Text += " = " + D.Values.Result.Value;
+  else if (D.Values.Result.MayBeDropped)
+    Text += " = <may be dropped>";
   else if (!D.Values.Parameters && D.Call.End && D.Call.End->Value)
     Text += formatv(" = rax {0:x}", *D.Call.End->Value);
   return Text + leavingText(D.Call, T);
 }
 
 static std::string returnText(const CallAnswer &Call) {
+  if (Call.Inlined)
+    return "inlined";
   const auto Time = Call.End ? Call.End->returned() : std::nullopt;
   return Time ? std::to_string(*Time) : "-";
+}
+
+/// How many functions have the name.
+static size_t countFunctions(const query::Trace &T, StringRef Name) {
+  symbols::FunctionCode Found = T.symbols().functionCode(Name);
+  StringSet<> Names;
+  for (const symbols::SymbolAt &Each : Found.Functions)
+    Names.insert(Each.LinkageName);
+  for (const symbols::InlinedAt &Each : Found.Inlined)
+    Names.insert(Each.Code.LinkageName);
+  return Names.size();
 }
 
 namespace {
@@ -165,8 +168,11 @@ namespace {
 class CallSearch {
 public:
   CallSearch(CommandCall &Call, const query::Trace &T, CallReader Reader)
-      : Call(Call), T(T), Reader(std::move(Reader)),
-        Filter(Call.value("where")), Function(Call.text()) {}
+      : Call(Call), T(T), Reader(std::move(Reader)), Function(Call.text()),
+        Filter(Call.value("where"), countFunctions(T, Function)) {}
+
+  /// Sentences about what the search has left out.
+  std::string notes() const { return Filter.notes(); }
 
   Expected<SearchResult<Described<CallAnswer>>>
   run(questions::SearchOptions Options) {
@@ -209,16 +215,7 @@ private:
         Result.Interrupted = true;
         break;
       }
-      CallMoment Moment;
-      Moment.Entry = Found.Entry;
-      if (Found.End) {
-        Moment.Return = Found.End->returned();
-        Moment.Left = Found.End->Time;
-      }
-      Moment.Thread = Found.Thread;
-      Moment.Function = Found.Function.Pc;
-      Expected<std::optional<CallValues>> Values =
-          valuesOf(Reader, Filter, Moment, /*WithResult=*/true);
+      Expected<std::optional<CallValues>> Values = valuesOf(Found);
       if (!Values)
         return Values.takeError();
       if (Options.Backward)
@@ -236,11 +233,40 @@ private:
     return Error::success();
   }
 
+  /// Nothing: the filter does not want the call.
+  Expected<std::optional<CallValues>> valuesOf(const CallAnswer &Found) {
+    CallMoment Moment;
+    Moment.Entry = Found.Entry;
+    if (Found.End) {
+      Moment.Return = Found.End->returned();
+      Moment.Left = Found.End->Time;
+    }
+    Moment.Thread = Found.Thread;
+    Moment.Function = Found.Function.Pc;
+    if (Found.Inlined && Found.Caller && Found.Caller->Symbol)
+      Moment.InlinedInto = unsigned(Found.Caller->Symbol->Frames.size());
+    CallValues Values;
+    if (Error E = Reader.parameters(Moment).moveInto(Values.Parameters))
+      return E;
+    Expected<bool> Wanted =
+        Filter.wants(Reader, Moment, fullName(Found.Function, Found.Inlined),
+                     Values.Parameters);
+    if (!Wanted)
+      return Wanted.takeError();
+    if (!*Wanted)
+      return std::nullopt;
+    if (Error E = Reader.start(Moment).moveInto(Values.Start))
+      return E;
+    if (Error E = Reader.result(Moment).moveInto(Values.Result))
+      return E;
+    return Values;
+  }
+
   CommandCall &Call;
   const query::Trace &T;
   CallReader Reader;
-  CallFilter Filter;
   std::string Function;
+  CallFilter Filter;
 };
 } // namespace
 
@@ -261,12 +287,13 @@ static Error calls(CommandCall &Call, target::LoadedTrace &Loaded) {
     Call.printResults(jsonOf(Found->Answers), *Found);
     return Error::success();
   }
-  target::Table Rows({"entry", "return", "thread", "call", "caller"});
+  target::Table Rows({"start", "return", "thread", "call", "caller"});
   for (const Described<CallAnswer> &D : Found->Answers)
-    Rows.add({std::to_string(D.Call.Entry), returnText(D.Call),
+    Rows.add({std::to_string(D.Values.Start), returnText(D.Call),
               std::to_string(D.Call.Thread), callText(D, Loaded.trace()),
               D.Call.Caller ? target::placeOf(*D.Call.Caller) : ""});
   Call.print(Rows.empty() ? "No such call.\n" : Rows.text());
+  Call.print(Search.notes());
   Call.printEnd(*Found);
   return Error::success();
 }
@@ -274,20 +301,20 @@ static Error calls(CommandCall &Call, target::LoadedTrace &Loaded) {
 // ---- backtrace ----
 
 /// How the frame was entered, and when.
-static std::string entryText(const answers::Activation &A) {
+static std::string entryText(const Described<FrameAnswer> &D) {
+  const answers::Activation &A = D.Call.Activation;
   if (A.Jumped)
     return formatv("jumped to at time {0}", *A.Jumped);
   return formatv("{0} {1}",
                  A.Signal ? "handler of a signal since time" : "called at time",
-                 A.Entry);
+                 D.Values.Start);
 }
 
 /// "#0   transfer(From=1) at demo.c:26, called at time 1234".
 static std::string frameText(unsigned Number, const Described<FrameAnswer> &D) {
   const questions::Place &Where = D.Call.Where;
   if (!Where.Symbol)
-    return formatv("#{0,-3} {1:x}, {2}\n", Number, Where.Pc,
-                   entryText(D.Call.Activation));
+    return formatv("#{0,-3} {1:x}, {2}\n", Number, Where.Pc, entryText(D));
   std::string Text =
       functionName(Where) + "(" +
       (D.Values.Parameters ? parametersText(*D.Values.Parameters) : "...") +
@@ -297,30 +324,43 @@ static std::string frameText(unsigned Number, const Described<FrameAnswer> &D) {
                           ? "in " + target::placeOf(Where)
                           : target::sourceOf(Where);
   return formatv("#{0,-3} {1}{2}{3}, {4}\n", Number, Text,
-                 Place.empty() ? "" : " ", Place, entryText(D.Call.Activation));
+                 Place.empty() ? "" : " ", Place, entryText(D));
 }
 
 /// Adds parameters to frames of the call stack; Ctrl-C leaves the rest without.
 static Expected<std::vector<Described<FrameAnswer>>>
 describeFrames(CommandCall &Call, target::LoadedTrace &Loaded,
-               ArrayRef<FrameAnswer> Frames, bool &Interrupted) {
+               ArrayRef<FrameAnswer> Frames, Timestamp At, bool &Interrupted) {
   Expected<CallReader> Reader = CallReader::make(Loaded);
   if (!Reader)
     return Reader.takeError();
-  const CallFilter All("");
   std::vector<Described<FrameAnswer>> Result;
   for (const FrameAnswer &Frame : Frames) {
-    Result.push_back({Frame, {}});
-    Interrupted = Interrupted || Call.interrupted();
-    if (Interrupted)
-      continue;
     const answers::Activation &A = Frame.Activation;
-    Expected<std::optional<CallValues>> Values =
-        valuesOf(*Reader, All, {A.Entry, {}, {}, A.Thread, A.Callee},
-                 /*WithResult=*/false);
-    if (!Values)
-      return Values.takeError();
-    Result.back().Values = std::move(**Values);
+    CallValues Values;
+    Values.Start = A.Entry;
+    Interrupted = Interrupted || Call.interrupted();
+    if (!Interrupted) {
+      // After a tail call the frame is in another function than the one that
+      // was called.
+      Expected<std::optional<questions::FunctionEntry>> Entered =
+          questions::functionEntry(Loaded.trace(), A, At);
+      if (!Entered)
+        return Entered.takeError();
+      if (*Entered) {
+        CallMoment Moment;
+        Moment.Entry = (*Entered)->Time;
+        Moment.Thread = A.Thread;
+        Moment.Function = (*Entered)->Address;
+        if (Error E = Reader->parameters(Moment).moveInto(Values.Parameters))
+          return E;
+        if (Error E = Reader->start(Moment).moveInto(Values.Start))
+          return E;
+        // It may still be in its prologue.
+        Values.Start = std::min(Values.Start, At);
+      }
+    }
+    Result.push_back({Frame, std::move(Values)});
   }
   return Result;
 }
@@ -343,7 +383,7 @@ static Error backtrace(CommandCall &Call, target::LoadedTrace &Loaded) {
     return Stack.takeError();
   bool More = Stack->size() > *Limit, Interrupted = false;
   Expected<std::vector<Described<FrameAnswer>>> Frames = describeFrames(
-      Call, Loaded, ArrayRef(*Stack).take_front(*Limit), Interrupted);
+      Call, Loaded, ArrayRef(*Stack).take_front(*Limit), At, Interrupted);
   if (!Frames)
     return Frames.takeError();
   if (Call.json()) {
@@ -384,7 +424,9 @@ ArrayRef<CommandSpec> callCommands() {
                "returned.",
        .Arguments = "<function> [--where <expression>]",
        .Details =
-           "Newest call first. Arguments are as they were at the call. "
+           "Newest call first. Arguments are as they were at the call. The "
+           "times are those at which a breakpoint on the function stops. An "
+           "inlined function has a line for each time its code began. "
            "Comparisons of parameters with numbers, joined by &&, are fast; "
            "LLDB evaluates any other expression at each call. "
            "'chronicle goto' takes the times.\n",

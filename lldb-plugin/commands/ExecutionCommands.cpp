@@ -14,6 +14,7 @@ using namespace llvm;
 namespace chronicle::commands {
 
 using questions::ExecutionAnswer;
+using values::CallReader;
 
 /// The code that the words name: "file:line", an address, or a function.
 /// Without words, the pc of the selected frame.
@@ -38,26 +39,6 @@ static Expected<questions::CodeSelector> location(CommandCall &Call) {
     return questions::SourceLine{File.str(), uint32_t(Number)};
   }
   return questions::FunctionName{Text, Call.has("inside")};
-}
-
-/// Where to stop for an execution of a function's first instruction: where a
-/// breakpoint on the function stops, because before that its variables are not
-/// set up.
-static Expected<Timestamp> stopFor(const target::LoadedTrace &Loaded,
-                                   const answers::Execution &X) {
-  lldb::SBTarget Target = Loaded.process().GetTarget();
-  lldb::SBFunction F = Target.ResolveLoadAddress(X.Pc).GetFunction();
-  if (!F.IsValid() || F.GetStartAddress().GetLoadAddress(Target) != X.Pc)
-    return X.Time;
-  values::CallMoment Entered;
-  Entered.Entry = X.Time;
-  Entered.Thread = X.Thread;
-  Entered.Function = X.Pc;
-  Expected<std::optional<Timestamp>> Ready =
-      values::afterPrologue(Loaded.trace(), Entered, values::prologueOf(F));
-  if (!Ready)
-    return Ready.takeError();
-  return Ready->value_or(X.Time);
 }
 
 /// The last execution before At, or the first one from At on.
@@ -91,7 +72,14 @@ static Error oneExecution(CommandCall &Call, target::LoadedTrace &Loaded,
   const query::Trace &T = Loaded.trace();
   Timestamp Here = Loaded.position().Time;
   const auto *Function = std::get_if<questions::FunctionName>(&*Code);
-  bool AtEntry = Function && !Function->Whole;
+  // A function's variables are set up where a breakpoint on it stops.
+  std::optional<CallReader> Reader;
+  if (Function && !Function->Whole) {
+    Expected<CallReader> Made = CallReader::make(Loaded);
+    if (!Made)
+      return Made.takeError();
+    Reader.emplace(std::move(*Made));
+  }
   // The instruction that runs now is neither before nor after.
   Timestamp At = Backward ? Here : std::min(Here + 1, T.instructions());
   Timestamp Stop = 0;
@@ -108,11 +96,14 @@ static Error oneExecution(CommandCall &Call, target::LoadedTrace &Loaded,
                   Call.text().empty() ? "this instruction" : Call.text(),
                   Backward ? "before" : "after", Here));
     Stop = At = Found->Execution.Time;
-    if (AtEntry) {
-      Expected<Timestamp> Ready = stopFor(Loaded, Found->Execution);
-      if (!Ready)
-        return Ready.takeError();
-      Stop = *Ready;
+    if (Reader) {
+      const answers::Execution &X = Found->Execution;
+      values::CallMoment Entered;
+      Entered.Entry = X.Time;
+      Entered.Thread = X.Thread;
+      Entered.Function = X.Pc;
+      if (Error E = Reader->start(Entered).moveInto(Stop))
+        return E;
     }
     // If its entry is behind us, the call that we are in is the present one.
   } while (Backward && Stop >= Here);
@@ -180,9 +171,9 @@ ArrayRef<CommandSpec> executionCommands() {
       Inside,      FromOption,        ToOption,  ThreadOption,
       LimitOption, OldestFirstOption, JsonOption};
   static const char *const Details =
-      "The location is a function (its first instruction), file:line (the "
-      "start of the line's code) or an address; without one, the present "
-      "instruction.\n";
+      "The location is a function (its first instruction, also where it was "
+      "inlined), file:line (the start of the line's code) or an address; "
+      "without one, the present instruction.\n";
   static const CommandSpec Table[] = {
       {.Name = "last-exec",
        .Run = lastExecution,

@@ -289,9 +289,10 @@ void DapSession::goTo(Request R) {
        [this, Asked](Expected<std::string>) { respond(Asked); });
 }
 
-/// The timestamp at which the call of one of LLDB's frames began. History has
-/// one frame per call; LLDB also has one per function inlined into it.
-static std::optional<int64_t> entryOf(const json::Object &Stack,
+/// Where a breakpoint on the function of one of LLDB's frames stopped when it
+/// was called. History has one frame per call; LLDB also has one per function
+/// inlined into it.
+static std::optional<int64_t> startOf(const json::Object &Stack,
                                       int64_t Frame) {
   const json::Array *Frames = Stack.getArray("frames");
   if (!Frames)
@@ -305,7 +306,7 @@ static std::optional<int64_t> entryOf(const json::Object &Stack,
         Symbol ? Symbol->getArray("inlined-into") : nullptr;
     Frame -= 1 + (Outer ? Outer->size() : 0);
     if (Frame < 0)
-      return Call->getInteger("entry");
+      return Call->getInteger("start");
   }
   return std::nullopt;
 }
@@ -319,12 +320,12 @@ void DapSession::restartFrame(Request R) {
     Expected<json::Object> Stack = objectIn(std::move(Printed));
     if (!Stack)
       return fail(R, toString(Stack.takeError()));
-    std::optional<int64_t> Entry = entryOf(*Stack, Frame);
-    if (!Entry)
+    std::optional<int64_t> Start = startOf(*Stack, Frame);
+    if (!Start)
       return fail(R, "the recording does not show when this frame was called");
     Request Asked{R.Seq, R.Command, {}};
     R.Arguments.clear();
-    move(std::move(R), formatv("chronicle goto {0}", *Entry), "goto",
+    move(std::move(R), formatv("chronicle goto {0}", *Start), "goto",
          [this, Asked](Expected<std::string>) { respond(Asked); });
   });
 }

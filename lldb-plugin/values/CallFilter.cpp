@@ -27,7 +27,8 @@ std::optional<CallFilter::Comparison> CallFilter::comparison(StringRef Text) {
   return std::nullopt;
 }
 
-CallFilter::CallFilter(StringRef Expression) : Expression(Expression.trim()) {
+CallFilter::CallFilter(StringRef Expression, size_t Functions)
+    : Expression(Expression.trim()), Functions(Functions) {
   SmallVector<StringRef, 4> Parts;
   Expression.split(Parts, "&&");
   for (StringRef Part : Parts) {
@@ -40,77 +41,85 @@ CallFilter::CallFilter(StringRef Expression) : Expression(Expression.trim()) {
   }
 }
 
-template <class Number>
-static bool compare(StringRef Order, Number A, Number B) {
-  if (Order == "==")
-    return A == B;
-  if (Order == "!=")
-    return A != B;
-  if (Order == "<")
-    return A < B;
-  if (Order == "<=")
-    return A <= B;
-  return Order == ">" ? A > B : A >= B;
-}
-
 std::optional<bool> CallFilter::holds(const Comparison &C,
-                                      lldb::SBFrame Frame) {
-  lldb::SBValue V = Frame.FindVariable(C.Name.c_str());
-  if (!V.IsValid() || V.GetError().Fail())
+                                      ArrayRef<Parameter> Parameters) {
+  auto *P = find_if(Parameters,
+                    [&](const Parameter &Each) { return Each.Name == C.Name; });
+  if (P == Parameters.end() || !P->Number)
     return std::nullopt;
-  lldb::SBType Type = V.GetType().GetCanonicalType();
-  lldb::SBError Failed;
-  switch (Type.GetBasicType()) {
-  case lldb::eBasicTypeChar:
-  case lldb::eBasicTypeSignedChar:
-  case lldb::eBasicTypeShort:
-  case lldb::eBasicTypeInt:
-  case lldb::eBasicTypeLong:
-  case lldb::eBasicTypeLongLong: {
-    int64_t Value = V.GetValueAsSigned(Failed);
-    if (Failed.Fail())
-      return std::nullopt;
-    return compare(C.Order, Value, C.Number);
-  }
-  case lldb::eBasicTypeUnsignedChar:
-  case lldb::eBasicTypeUnsignedShort:
-  case lldb::eBasicTypeBool: {
-    // Promoted to int, so that a negative number stays negative.
-    int64_t Value = int64_t(V.GetValueAsUnsigned(Failed));
-    if (Failed.Fail())
-      return std::nullopt;
-    return compare(C.Order, Value, C.Number);
-  }
-  case lldb::eBasicTypeUnsignedInt:
-  case lldb::eBasicTypeUnsignedLong:
-  case lldb::eBasicTypeUnsignedLongLong: {
-    uint64_t Value = V.GetValueAsUnsigned(Failed);
-    // In C the negative number would become a large one.
-    if (Failed.Fail() || C.Number < 0)
-      return std::nullopt;
-    return compare(C.Order, Value, uint64_t(C.Number));
-  }
-  default:
+  // In C the negative number would become a large one.
+  if (P->Number->isUnsigned() && C.Number < 0)
     return std::nullopt;
-  }
+  int Order = APSInt::compareValues(*P->Number, APSInt::get(C.Number));
+  if (C.Order == "==")
+    return Order == 0;
+  if (C.Order == "!=")
+    return Order != 0;
+  if (C.Order == "<")
+    return Order < 0;
+  if (C.Order == "<=")
+    return Order <= 0;
+  return C.Order == ">" ? Order > 0 : Order >= 0;
 }
 
-Expected<bool> CallFilter::wants(lldb::SBFrame Frame) const {
+/// Leaves the function out if the search is about others too.
+Expected<bool> CallFilter::leaveOut(StringRef Function,
+                                    const std::string &Why) {
+  LeftOut[Function] = Why;
+  if (LeftOut.size() < Functions)
+    return false;
+  return createStringError(
+      formatv("cannot evaluate '{0}' at a call of {1}: {2}", Expression,
+              Function, Why));
+}
+
+std::string CallFilter::notes() const {
+  std::string Text;
+  for (const auto &Each : LeftOut)
+    Text += formatv("Calls of {0} are left out, because '{1}' cannot be "
+                    "evaluated there: {2}.\n",
+                    Each.first(), Expression, Each.second);
+  if (Early)
+    Text += formatv("{0} call(s) did not get past the prologue and are left "
+                    "out: their parameters are not known.\n",
+                    Early);
+  return Text;
+}
+
+Expected<bool>
+CallFilter::wants(CallReader &Reader, const CallMoment &Call,
+                  StringRef Function,
+                  const std::optional<std::vector<Parameter>> &Parameters) {
   if (empty())
     return true;
-  bool All = true, Sure = isSimple();
+  if (LeftOut.contains(Function))
+    return false;
+  if (!Parameters)
+    return leaveOut(Function, "it has no debug info");
+  bool All = true, Sure = !Comparisons.empty();
   for (const Comparison &C : Comparisons) {
-    std::optional<bool> Holds = holds(C, Frame);
+    std::optional<bool> Holds = holds(C, *Parameters);
     Sure &= Holds.has_value();
     All &= Holds.value_or(true);
   }
   if (Sure)
     return All;
-  lldb::SBValue V = Frame.EvaluateExpression(Expression.c_str());
+  Expected<std::optional<lldb::SBFrame>> Frame = Reader.frame(Call);
+  if (!Frame)
+    return Frame.takeError();
+  if (!*Frame) {
+    ++Early;
+    return false;
+  }
+  lldb::SBValue V = (*Frame)->EvaluateExpression(Expression.c_str());
   if (V.GetError().Fail()) {
+    std::string Why = errorText(V.GetError());
+    // A function that lacks a name lacks it at every call.
+    if (StringRef(Why).contains("undeclared identifier"))
+      return leaveOut(Function, Why);
     return createStringError(
-        formatv("cannot evaluate '{0}' at a call of {1}: {2}", Expression,
-                Frame.GetDisplayFunctionName(), errorText(V.GetError())));
+        formatv("cannot evaluate '{0}' at the call of {1} at time {2}: {3}",
+                Expression, Function, Call.Entry, Why));
   }
   lldb::SBError Failed;
   bool Result = V.GetValueAsUnsigned(Failed) != 0;

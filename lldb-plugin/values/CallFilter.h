@@ -6,12 +6,8 @@
 #ifndef CHRONICLE_LLDB_PLUGIN_VALUES_CALLFILTER_H
 #define CHRONICLE_LLDB_PLUGIN_VALUES_CALLFILTER_H
 
-#include "lldb/API/LLDB.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
-#include <optional>
-#include <string>
-#include <vector>
+#include "lldb-plugin/values/CallReader.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace chronicle::values {
 
@@ -20,12 +16,19 @@ namespace chronicle::values {
 /// call, which takes milliseconds.
 class CallFilter {
 public:
-  /// An empty expression wants all calls.
-  explicit CallFilter(llvm::StringRef Expression);
+  /// An empty expression wants all calls. Functions is how many the search is
+  /// about: if the expression makes no sense in any of them, that is an error.
+  CallFilter(llvm::StringRef Expression, size_t Functions);
 
   bool empty() const { return Expression.empty(); }
-  bool isSimple() const { return !Comparisons.empty(); }
-  llvm::Expected<bool> wants(lldb::SBFrame Frame) const;
+  /// Whether a call of the function is wanted, whose parameters are nothing if
+  /// it has no debug info.
+  llvm::Expected<bool>
+  wants(CallReader &Reader, const CallMoment &Call, llvm::StringRef Function,
+        const std::optional<std::vector<Parameter>> &Parameters);
+  /// Sentences about calls for which it could not be evaluated. It does not
+  /// want these.
+  std::string notes() const;
 
 private:
   struct Comparison {
@@ -35,10 +38,16 @@ private:
   };
   static std::optional<Comparison> comparison(llvm::StringRef Text);
   /// Nothing: not a number, so that LLDB must evaluate it.
-  static std::optional<bool> holds(const Comparison &C, lldb::SBFrame Frame);
+  static std::optional<bool> holds(const Comparison &C,
+                                   llvm::ArrayRef<Parameter> Parameters);
+  llvm::Expected<bool> leaveOut(llvm::StringRef Function,
+                                const std::string &Why);
 
   std::string Expression;
-  std::vector<Comparison> Comparisons; ///< all that it is made of, or none
+  size_t Functions;
+  std::vector<Comparison> Comparisons;  ///< all that it is made of, or none
+  llvm::StringMap<std::string> LeftOut; ///< functions, and why
+  size_t Early = 0; ///< calls that did not get past their prologue
 };
 
 } // namespace chronicle::values

@@ -3,6 +3,7 @@
 #include "lldb-plugin/values/ReturnedValue.h"
 #include "lldb-plugin/values/ValueText.h"
 #include "query/json/JsonAnswers.h"
+#include "query/symbols/Symbols.h"
 
 using namespace llvm;
 
@@ -22,7 +23,9 @@ std::string parametersText(ArrayRef<Parameter> Parameters) {
   return Text;
 }
 
-uint64_t prologueOf(lldb::SBFunction F) {
+/// The size of the function's prologue in bytes. Unlike LLDB this also finds it
+/// if the whole function is on one line of source.
+static uint64_t prologueOf(lldb::SBFunction F) {
   if (uint64_t Size = F.GetPrologueByteSize())
     return Size;
   // The first row of the line table is the prologue.
@@ -35,23 +38,6 @@ uint64_t prologueOf(lldb::SBFunction F) {
                                                                  : 0;
 }
 
-Expected<std::optional<Timestamp>> afterPrologue(const query::Trace &T,
-                                                 const CallMoment &Call,
-                                                 uint64_t Prologue) {
-  if (!Prologue)
-    return Call.Entry;
-  std::optional<Timestamp> Ready;
-  uint64_t Pc = Call.Function + Prologue;
-  if (Error E = T.executions(
-          {Pc, Pc}, {Call.Entry, Call.Left.value_or(T.instructions())},
-          Call.Thread, /*Backward=*/false, [&](const answers::Execution &X) {
-            Ready = X.Time;
-            return false;
-          }))
-    return E;
-  return Ready;
-}
-
 Expected<CallReader> CallReader::make(target::LoadedTrace &Loaded) {
   Expected<target::Scout *> There = target::Scout::of(Loaded);
   if (!There)
@@ -59,51 +45,184 @@ Expected<CallReader> CallReader::make(target::LoadedTrace &Loaded) {
   return CallReader(Loaded.trace(), **There);
 }
 
-Expected<CallReader::Function *> CallReader::function(const CallMoment &Call) {
-  auto [It, New] = Functions.try_emplace(Call.Function);
+bool CallReader::Function::knownAtEntry(StringRef Name) const {
+  return any_of(Facts.Parameters,
+                [&](const symbols::FunctionFacts::Parameter &P) {
+                  return P.KnownAtEntry && P.Name == Name;
+                });
+}
+
+bool CallReader::Function::knowsAnyAtEntry() const {
+  return any_of(Facts.Parameters,
+                [](const symbols::FunctionFacts::Parameter &P) {
+                  return P.KnownAtEntry;
+                });
+}
+
+/// Whether some parameter can be read only after the prologue.
+bool CallReader::Function::needsPrologue() const {
+  return !all_of(Facts.Parameters,
+                 [](const symbols::FunctionFacts::Parameter &P) {
+                   return P.KnownAtEntry;
+                 });
+}
+
+/// GCC gives this name to copies of a function whose parameters or result it
+/// has changed, which debug info does not say.
+static bool isChangedCopy(const std::optional<symbols::CodeSymbol> &Symbol) {
+  return Symbol &&
+         StringRef(Symbol->Frames.back().LinkageName).contains(".isra.");
+}
+
+Expected<const CallReader::Function *>
+CallReader::function(const CallMoment &Call) {
+  auto [It, New] = Functions.try_emplace(
+      {T.symbols().moduleAt(Call.Function, Call.Entry), Call.Function});
+  Function &Result = It->second;
   if (!New)
-    return &It->second;
+    return &Result;
   // To a moment at which its module is loaded.
   if (Error E = There.go(Call.Entry, Call.Thread))
     return E;
   lldb::SBTarget Target = There.target();
   lldb::SBFunction F = Target.ResolveLoadAddress(Call.Function).GetFunction();
-  if (F.IsValid() &&
-      F.GetStartAddress().GetLoadAddress(Target) == Call.Function) {
-    It->second.Known = true;
-    It->second.Prologue = prologueOf(F);
-    It->second.Result = F.GetType().GetFunctionReturnType();
-  }
-  return &It->second;
+  if (!F.IsValid() ||
+      F.GetStartAddress().GetLoadAddress(Target) != Call.Function)
+    return &Result;
+  Result.Known = true;
+  Result.Prologue = prologueOf(F);
+  Result.Result = F.GetType().GetFunctionReturnType();
+  if (std::optional<symbols::FunctionFacts> Facts =
+          T.symbols().functionFacts(Call.Function, Call.Entry))
+    Result.Facts = std::move(*Facts);
+  Result.MayDropResult =
+      Result.Facts.OwnConvention ||
+      isChangedCopy(T.symbols().find(Call.Function, Call.Entry));
+  return &Result;
+}
+
+/// Nothing: the call did not get there.
+Expected<std::optional<Timestamp>>
+CallReader::afterPrologue(const CallMoment &Call, const Function &F) {
+  if (!F.Prologue)
+    return Call.Entry;
+  std::optional<Timestamp> Ready;
+  uint64_t Pc = Call.Function + F.Prologue;
+  if (Error E = T.executions(
+          {Pc, Pc}, {Call.Entry, Call.Left.value_or(T.instructions())},
+          Call.Thread, /*Backward=*/false, [&](const answers::Execution &X) {
+            Ready = X.Time;
+            return false;
+          }))
+    return E;
+  if (!Ready)
+    return std::nullopt;
+  // It may be that only a call of the same function inside this one got there.
+  Expected<std::vector<answers::Activation>> Before =
+      T.callStack(Call.Thread, Call.Entry);
+  if (!Before)
+    return Before.takeError();
+  Expected<std::vector<answers::Activation>> Then =
+      T.callStack(Call.Thread, *Ready);
+  if (!Then)
+    return Then.takeError();
+  if (Before->empty() || Before->size() != Then->size() ||
+      Before->front().Entry != Then->front().Entry)
+    return std::nullopt;
+  return Ready;
+}
+
+Expected<Timestamp> CallReader::start(const CallMoment &Call) {
+  if (Call.InlinedInto)
+    return Call.Entry;
+  Expected<const Function *> F = function(Call);
+  if (!F)
+    return F.takeError();
+  Expected<std::optional<Timestamp>> Ready = afterPrologue(Call, **F);
+  if (!Ready)
+    return Ready.takeError();
+  return Ready->value_or(Call.Entry);
+}
+
+/// The call's frame at a moment at which it is the innermost one.
+Expected<lldb::SBFrame> CallReader::frameAt(const CallMoment &Call,
+                                            Timestamp Time) {
+  if (Error E = There.go(Time, Call.Thread))
+    return E;
+  lldb::SBThread Thread = There.thread();
+  uint32_t Index = 0;
+  while (Thread.GetFrameAtIndex(Index).IsInlined())
+    ++Index;
+  if (Call.InlinedInto > Index)
+    return lldb::SBFrame();
+  return Thread.GetFrameAtIndex(Index - Call.InlinedInto);
 }
 
 Expected<std::optional<lldb::SBFrame>>
-CallReader::enter(const CallMoment &Call) {
-  Expected<Function *> F = function(Call);
-  if (!F)
-    return F.takeError();
-  if (!(*F)->Known)
-    return std::nullopt;
-  Expected<std::optional<Timestamp>> Ready =
-      afterPrologue(T, Call, (*F)->Prologue);
-  if (!Ready)
-    return Ready.takeError();
-  if (!*Ready)
-    return std::nullopt;
-  if (Error E = There.go(**Ready, Call.Thread))
-    return E;
-  lldb::SBThread Thread = There.thread();
-  // Not by the number of frames: LLDB would look for all of them.
-  for (uint32_t I = 0;; ++I) {
-    lldb::SBFrame Frame = Thread.GetFrameAtIndex(I);
-    if (!Frame.IsValid())
+CallReader::frame(const CallMoment &Call) {
+  Timestamp Time = Call.Entry;
+  if (!Call.InlinedInto) {
+    Expected<const Function *> F = function(Call);
+    if (!F)
+      return F.takeError();
+    if (!(*F)->Known)
       return std::nullopt;
-    if (!Frame.IsInlined())
-      return Frame;
+    if ((*F)->needsPrologue()) {
+      Expected<std::optional<Timestamp>> Ready = afterPrologue(Call, **F);
+      if (!Ready)
+        return Ready.takeError();
+      if (!*Ready)
+        return std::nullopt;
+      Time = **Ready;
+    }
+  }
+  Expected<lldb::SBFrame> Frame = frameAt(Call, Time);
+  if (!Frame)
+    return Frame.takeError();
+  if (!Frame->IsValid())
+    return std::nullopt;
+  return *Frame;
+}
+
+static std::optional<APSInt> numberOf(lldb::SBValue V) {
+  lldb::SBError Failed;
+  if (V.GetError().Fail())
+    return std::nullopt;
+  switch (V.GetType().GetCanonicalType().GetBasicType()) {
+  case lldb::eBasicTypeChar:
+  case lldb::eBasicTypeSignedChar:
+  case lldb::eBasicTypeShort:
+  case lldb::eBasicTypeInt:
+  case lldb::eBasicTypeLong:
+  case lldb::eBasicTypeLongLong: {
+    int64_t Value = V.GetValueAsSigned(Failed);
+    if (Failed.Fail())
+      return std::nullopt;
+    return APSInt::get(Value);
+  }
+  case lldb::eBasicTypeUnsignedChar:
+  case lldb::eBasicTypeUnsignedShort:
+  case lldb::eBasicTypeBool: {
+    // Promoted to int, so that comparisons with a negative number are right.
+    uint64_t Value = V.GetValueAsUnsigned(Failed);
+    if (Failed.Fail())
+      return std::nullopt;
+    return APSInt::get(int64_t(Value));
+  }
+  case lldb::eBasicTypeUnsignedInt:
+  case lldb::eBasicTypeUnsignedLong:
+  case lldb::eBasicTypeUnsignedLongLong: {
+    uint64_t Value = V.GetValueAsUnsigned(Failed);
+    if (Failed.Fail())
+      return std::nullopt;
+    return APSInt::getUnsigned(Value);
+  }
+  default:
+    return std::nullopt;
   }
 }
 
-std::vector<Parameter> CallReader::parameters(lldb::SBFrame Frame) {
+static std::vector<Parameter> readParameters(lldb::SBFrame Frame) {
   std::vector<Parameter> Result;
   lldb::SBValueList List =
       Frame.GetVariables(/*arguments=*/true, /*locals=*/false,
@@ -111,19 +230,80 @@ std::vector<Parameter> CallReader::parameters(lldb::SBFrame Frame) {
   for (uint32_t I = 0, N = List.GetSize(); I < N; ++I) {
     lldb::SBValue V = List.GetValueAtIndex(I);
     const char *Name = V.GetName(), *Type = V.GetTypeName();
-    Result.push_back({Name ? Name : "", Type ? Type : "", valueText(V)});
+    Result.push_back(
+        {Name ? Name : "", Type ? Type : "", valueText(V), numberOf(V)});
   }
   return Result;
 }
 
-Expected<std::string> CallReader::result(const CallMoment &Call) {
-  Expected<Function *> F = function(Call);
+Expected<std::optional<std::vector<Parameter>>>
+CallReader::parameters(const CallMoment &Call) {
+  Expected<const Function *> F = Call.InlinedInto ? nullptr : function(Call);
+  if (!F)
+    return F.takeError();
+  if (*F && !(*F)->Known)
+    return std::nullopt;
+  std::optional<Timestamp> Ready;
+  if (*F && (*F)->needsPrologue()) {
+    Expected<std::optional<Timestamp>> There = afterPrologue(Call, **F);
+    if (!There)
+      return There.takeError();
+    Ready = *There;
+  }
+  std::vector<Parameter> Later;
+  if (Ready) {
+    Expected<lldb::SBFrame> Frame = frameAt(Call, *Ready);
+    if (!Frame)
+      return Frame.takeError();
+    Later = readParameters(*Frame);
+    if (!(*F)->knowsAnyAtEntry())
+      return Later;
+  }
+  // In optimized code the parameters are best known at the first instruction.
+  // Later their registers may have been used for something else.
+  Expected<lldb::SBFrame> Frame = frameAt(Call, Call.Entry);
+  if (!Frame)
+    return Frame.takeError();
+  if (!Frame->IsValid())
+    return std::nullopt;
+  std::vector<Parameter> Result = readParameters(*Frame);
+  if (!*F || !(*F)->needsPrologue())
+    return Result;
+  // Both lists have the same parameters in the same order.
+  for (size_t I = 0; I < Result.size(); ++I) {
+    Parameter &P = Result[I];
+    if (!P.Name.empty() && (*F)->knownAtEntry(P.Name))
+      continue;
+    if (Later.size() == Result.size()) {
+      P = std::move(Later[I]);
+    } else {
+      P.Value = "<not set up yet>";
+      P.Number.reset();
+    }
+  }
+  return Result;
+}
+
+Expected<CallResult> CallReader::result(const CallMoment &Call) {
+  CallResult Result;
+  if (Call.InlinedInto || !Call.Return)
+    return Result;
+  Expected<const Function *> F = function(Call);
   if (!F)
     return F.takeError();
   lldb::SBType Type = (*F)->Result;
-  if (!Type.IsValid() || !Call.Return)
-    return "";
-  return returnedValue(T, There, Type, Call.Thread, Call.Entry, *Call.Return);
+  if (!Type.IsValid() ||
+      Type.GetCanonicalType().GetBasicType() == lldb::eBasicTypeVoid)
+    return Result;
+  Result.MayBeDropped = (*F)->MayDropResult;
+  if (Result.MayBeDropped)
+    return Result;
+  Expected<std::string> Value =
+      returnedValue(T, There, Type, Call.Thread, Call.Entry, *Call.Return);
+  if (!Value)
+    return Value.takeError();
+  Result.Value = std::move(*Value);
+  return Result;
 }
 
 } // namespace chronicle::values

@@ -7,6 +7,8 @@
 #define CHRONICLE_LLDB_PLUGIN_VALUES_CALLREADER_H
 
 #include "lldb-plugin/target/Scout.h"
+#include "query/symbols/FunctionFacts.h"
+#include "llvm/ADT/APSInt.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 
@@ -19,38 +21,44 @@ struct CallMoment {
   std::optional<Timestamp> Left;   ///< by return or not; nothing: not yet
   uint32_t Thread = 0;
   uint64_t Function = 0; ///< its first instruction
+  /// How many functions it is inlined into; 0: it was called.
+  unsigned InlinedInto = 0;
 };
-
-/// The size of the function's prologue in bytes. Unlike LLDB this also finds it
-/// if the whole function is on one line of source.
-uint64_t prologueOf(lldb::SBFunction F);
-
-/// When the call is where a breakpoint on its function stops: after the
-/// prologue of that size, where debug info is right about variables. Nothing:
-/// it did not get there.
-llvm::Expected<std::optional<Timestamp>>
-afterPrologue(const query::Trace &T, const CallMoment &Call, uint64_t Prologue);
 
 struct Parameter {
   std::string Name, Type, Value;
+  std::optional<llvm::APSInt> Number; ///< nothing: no whole number
 };
 llvm::json::Object toJSON(const Parameter &P);
 /// "A=1, B=2"; a parameter without a name is its value alone.
 std::string parametersText(llvm::ArrayRef<Parameter> Parameters);
 
-/// Reads the parameters and results of many calls.
+struct CallResult {
+  std::string Value; ///< empty: nothing, not yet, or not known
+  /// The compiler may have dropped the result: what the register has is no
+  /// answer then.
+  bool MayBeDropped = false;
+};
+
+/// Reads the parameters and results of many calls. They are the same wherever
+/// the user's process is: names and types are those of the modules that were
+/// loaded at the call.
 class CallReader {
 public:
   static llvm::Expected<CallReader> make(target::LoadedTrace &Loaded);
 
-  /// The frame in which the call's parameters can be read: its own, after the
-  /// prologue. Nothing: the function has no debug info, or did not get there.
-  llvm::Expected<std::optional<lldb::SBFrame>> enter(const CallMoment &Call);
-  /// The parameters of a frame that enter() returned.
-  static std::vector<Parameter> parameters(lldb::SBFrame Frame);
-  /// What it returned, as text. Empty: nothing, not yet, or debug info does not
-  /// say where the result is.
-  llvm::Expected<std::string> result(const CallMoment &Call);
+  /// When the call is where a breakpoint on its function stops: after the
+  /// prologue, where debug info is right about all variables. Without debug
+  /// info, or if the call did not get there, its entry.
+  llvm::Expected<Timestamp> start(const CallMoment &Call);
+  /// The parameters as they were at the call. Nothing: the function has no
+  /// debug info.
+  llvm::Expected<std::optional<std::vector<Parameter>>>
+  parameters(const CallMoment &Call);
+  /// A frame of the call in which expressions can name its parameters. Nothing:
+  /// the function has no debug info, or the call did not get past its prologue.
+  llvm::Expected<std::optional<lldb::SBFrame>> frame(const CallMoment &Call);
+  llvm::Expected<CallResult> result(const CallMoment &Call);
 
 private:
   CallReader(const query::Trace &T, target::Scout &There)
@@ -59,12 +67,21 @@ private:
     bool Known = false;
     uint64_t Prologue = 0;
     lldb::SBType Result;
+    bool MayDropResult = false;
+    symbols::FunctionFacts Facts;
+    bool knownAtEntry(llvm::StringRef Parameter) const;
+    bool knowsAnyAtEntry() const;
+    bool needsPrologue() const;
   };
-  llvm::Expected<Function *> function(const CallMoment &Call);
+  llvm::Expected<const Function *> function(const CallMoment &Call);
+  llvm::Expected<std::optional<Timestamp>> afterPrologue(const CallMoment &Call,
+                                                         const Function &F);
+  llvm::Expected<lldb::SBFrame> frameAt(const CallMoment &Call, Timestamp Time);
 
   const query::Trace &T;
   target::Scout &There;
-  std::map<uint64_t, Function> Functions;
+  /// By module and address: another one may be loaded there at another time.
+  std::map<std::pair<const void *, uint64_t>, Function> Functions;
 };
 
 } // namespace chronicle::values

@@ -47,6 +47,9 @@ static void addStarts(const LineTable &Lines, InlinedCode &Code) {
         Code.Entries.push_back(Row.Address.Address);
     }
   }
+  // What precedes the first statement is not yet the function's.
+  if (First && First->Address.Address < Code.Ranges.front().second)
+    Code.Ranges.front().first = First->Address.Address;
 }
 
 /// Nothing: the linker dropped the code, or there is none.

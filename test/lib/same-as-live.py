@@ -46,13 +46,19 @@ def without_places(text):
 
 def without_unknown(live, traced):
     """The lines of the trace without the values that the live process could not show: only the
-    trace knows registers that a call did not save."""
+    trace knows registers that a call did not save, and registers at the entry of a function."""
     lost = {}
     for line in live:
         name, _, value = line.partition(" = ")
-        if re.match(r"<register \w+ is not available>", value):
+        if re.match(r"<register \w+ is not available>|<could not evaluate DW_OP_entry_value", value):
             lost[name] = line
-    return [lost.get(line.partition(" = ")[0], line) for line in traced]
+    traced = [lost.get(line.partition(" = ")[0], line) for line in traced]
+    # In frames such parameters are "<unavailable>".
+    for number, (there, here) in enumerate(zip(live, traced)):
+        pattern = re.escape(there).replace(re.escape("=<unavailable>"), "=.+?")
+        if re.fullmatch(pattern, here):
+            traced[number] = there
+    return traced
 
 
 def compare(options, session):

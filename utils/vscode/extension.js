@@ -157,8 +157,8 @@ async function calls() {
   }
   const items = list.map((call) => ({
     label: callText(call),
-    description: `time ${call.entry}, thread ${call.thread}${placeText(call.caller && call.caller.symbol)}`,
-    moment: String(call.entry),
+    description: `time ${call.start}, thread ${call.thread}${placeText(call.caller && call.caller.symbol)}`,
+    moment: String(call.start),
   }));
   const title = `Calls of ${name}` + (answer.more ? ` (the first ${list.length})` : '');
   const choice = await vscode.window.showQuickPick(items, { title, placeHolder: 'Choose one to go there' });

@@ -10,6 +10,7 @@
 #include "lldb-plugin/values/WrittenMembers.h"
 #include "query/json/JsonAnswers.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -17,10 +18,28 @@ namespace chronicle::commands {
 
 using questions::WriteAnswer;
 
+/// "mapped from t (.data)". The section is known while the file is loaded.
+static std::string mappingText(target::LoadedTrace &Loaded,
+                               const WriteAnswer &W) {
+  if (!W.HasNew)
+    return "unmapped";
+  if (!W.MappedFrom || W.MappedFrom->Path.empty())
+    return "mapped, and not from a file";
+  StringRef Path = W.MappedFrom->Path;
+  lldb::SBAddress Address =
+      Loaded.process().GetTarget().ResolveLoadAddress(W.Asked.First);
+  const char *Section = Address.GetSection().GetName();
+  const char *File = Address.GetModule().GetFileSpec().GetFilename();
+  const bool SameFile = File && sys::path::filename(Path) == File;
+  return ("mapped from " + sys::path::filename(Path)).str() +
+         (Section && SameFile ? formatv(" ({0})", Section).str() : "");
+}
+
 /// "instruction 0x401136 in transfer at demo.c:26",
 /// "instruction 0x4c1136 in tcache_put at malloc.c:3 <- main at demo.c:26",
 /// "system call read(3, "hello", 64) = 5 from main at demo.c:26".
-static std::string writerText(const WriteAnswer &W) {
+static std::string writerText(target::LoadedTrace &Loaded,
+                              const WriteAnswer &W) {
   std::string Place = target::placeOf(W.Where, W.Caller);
   switch (W.Write.By) {
   case answers::Writer::Instruction:
@@ -34,7 +53,7 @@ static std::string writerText(const WriteAnswer &W) {
   case answers::Writer::Signal:
     return "delivery of a signal";
   case answers::Writer::Mapping:
-    return "a change of the memory map";
+    return mappingText(Loaded, W);
   case answers::Writer::Thread:
     return "start or end of a thread";
   case answers::Writer::Core:
@@ -54,7 +73,7 @@ namespace {
 /// A write, with the value before and after it as LLDB shows it.
 struct ShownWrite {
   WriteAnswer Answer;
-  std::string Old, New;
+  std::string Old = "not mapped", New = "not mapped";
   /// Of a structure: the members that Old and New show.
   std::vector<values::MemberChange> Members;
 };
@@ -144,7 +163,7 @@ static Expected<ShownWrite> show(target::LoadedTrace &Loaded,
                                  const Watched &What, WriteAnswer Answer) {
   const Timestamp Before = momentBefore(Answer.Write);
   const Timestamp After = Answer.visibleFrom();
-  if (!Answer.Write.New.empty()) {
+  if (!Answer.Write.New.empty() && Answer.HasOld && Answer.HasNew) {
     auto OldMembers = membersAt(Loaded, What, Answer.Write, Before);
     if (!OldMembers)
       return OldMembers.takeError();
@@ -159,13 +178,15 @@ static Expected<ShownWrite> show(target::LoadedTrace &Loaded,
                           values::newText(Changes), Changes};
     }
   }
-  Expected<std::string> Old = wholeValue(Loaded, What, Before);
-  if (!Old)
-    return Old.takeError();
-  Expected<std::string> New = wholeValue(Loaded, What, After);
-  if (!New)
-    return New.takeError();
-  return ShownWrite{std::move(Answer), std::move(*Old), std::move(*New), {}};
+  ShownWrite Shown;
+  if (Answer.HasOld)
+    if (Error E = wholeValue(Loaded, What, Before).moveInto(Shown.Old))
+      return E;
+  if (Answer.HasNew)
+    if (Error E = wholeValue(Loaded, What, After).moveInto(Shown.New))
+      return E;
+  Shown.Answer = std::move(Answer);
+  return Shown;
 }
 
 static json::Object toJSON(const ShownWrite &W, const Watched &What) {
@@ -175,8 +196,10 @@ static json::Object toJSON(const ShownWrite &W, const Watched &What) {
     lldb::SBType Type = What.Type;
     O["type"] = jsonapi::jsonText(Type.GetDisplayTypeName());
   }
-  O["old-value"] = jsonapi::jsonText(W.Old);
-  O["new-value"] = jsonapi::jsonText(W.New);
+  O["old-value"] =
+      W.Answer.HasOld ? jsonapi::jsonText(W.Old) : json::Value(nullptr);
+  O["new-value"] =
+      W.Answer.HasNew ? jsonapi::jsonText(W.New) : json::Value(nullptr);
   if (!W.Members.empty()) {
     json::Array List;
     for (const values::MemberChange &C : W.Members)
@@ -257,7 +280,7 @@ static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   if (!Call.json()) {
     Call.print(formatv("{0}: {1} -> {2}\n  time {3}, thread {4}: {5}\n",
                        What->title(), Shown->Old, Shown->New, W.Time, W.Thread,
-                       writerText(Shown->Answer))
+                       writerText(Loaded, Shown->Answer))
                    .str());
     if (!Note->empty())
       Call.print("  note: " + *Note + "\n");
@@ -348,7 +371,7 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
   for (const ShownWrite &W : *Shown)
     Rows.add({std::to_string(W.Answer.Write.Time),
               std::to_string(W.Answer.Write.Thread), W.Old, W.New,
-              writerText(W.Answer)});
+              writerText(Loaded, W.Answer)});
   Call.print(Rows.empty() ? "Nothing writes it.\n" : Rows.text());
   Call.printEnd(*Found);
   return Error::success();

@@ -132,8 +132,10 @@ json::Object toJSON(const questions::WriteAnswer &Answer) {
       Old = Old.slice(First, Last - First + 1);
     Result["bytes-address"] = hexNumber(W.Address + First);
   }
-  Result["old"] = jsonBytes(Old);
-  Result["new"] = jsonBytes(New);
+  Result["old"] = Answer.HasOld ? jsonBytes(Old) : json::Value(nullptr);
+  Result["new"] = Answer.HasNew ? jsonBytes(New) : json::Value(nullptr);
+  if (Answer.MappedFrom)
+    Result["mapped-from"] = toJSON(*Answer.MappedFrom);
   Result["symbol"] = toJSON(Answer.Where);
   if (Answer.Caller)
     Result["caller"] = toJSON(Answer.Caller);

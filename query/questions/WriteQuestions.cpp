@@ -72,12 +72,45 @@ static Expected<bool> join(const query::Trace &T, WriteRun &Run,
   return true;
 }
 
+static Expected<bool> isMapped(const query::Trace &T,
+                               answers::AddressRange Range, Timestamp Time) {
+  Expected<answers::MemoryContents> M =
+      T.memory(Range.First, Range.Last - Range.First + 1, Time);
+  if (!M)
+    return M.takeError();
+  return !M->Mapped.empty();
+}
+
+/// Fills in what a change of the memory map, or the start of the run, did.
+static Error addMapping(const query::Trace &T, WriteAnswer &Answer) {
+  const Timestamp Time = Answer.visibleFrom();
+  Answer.HasOld = false;
+  if (Error E = isMapped(T, Answer.Asked, Time).moveInto(Answer.HasNew))
+    return E;
+  if (Time)
+    if (Error E = isMapped(T, Answer.Asked, Time - 1).moveInto(Answer.HasOld))
+      return E;
+  Expected<std::vector<answers::Mapping>> Map = T.map(Time);
+  if (!Map)
+    return Map.takeError();
+  for (answers::Mapping &M : *Map)
+    if (M.Address <= Answer.Asked.Last &&
+        M.Address + (M.Length - 1) >= Answer.Asked.First) {
+      Answer.MappedFrom = std::move(M);
+      break;
+    }
+  return Error::success();
+}
+
 static Expected<std::optional<WriteAnswer>>
 answerFor(const query::Trace &T, WriteRun Run, answers::AddressRange Range) {
   const answers::Write &W = Run.Write;
-  WriteAnswer Answer{
-      W,         Range,   placeAt(T, W.Pc, W.Time), std::nullopt, std::nullopt,
-      Run.Count, Run.Last};
+  WriteAnswer Answer;
+  Answer.Write = W;
+  Answer.Asked = Range;
+  Answer.Where = placeAt(T, W.Pc, W.Time);
+  Answer.Count = Run.Count;
+  Answer.Last = Run.Last;
   if (W.By == answers::Writer::Instruction ||
       W.By == answers::Writer::SystemCall) {
     Expected<std::optional<Place>> Caller =
@@ -92,6 +125,9 @@ answerFor(const query::Trace &T, WriteRun Run, answers::AddressRange Range) {
       return Call.takeError();
     Answer.Call = *Call;
   }
+  if (W.By == answers::Writer::Mapping || W.visibleFrom() == 0)
+    if (Error E = addMapping(T, Answer))
+      return E;
   return Answer;
 }
 

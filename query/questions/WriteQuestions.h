@@ -6,6 +6,7 @@
 #ifndef CHRONICLE_QUERY_QUESTIONS_WRITEQUESTIONS_H
 #define CHRONICLE_QUERY_QUESTIONS_WRITEQUESTIONS_H
 
+#include "query/answers/Memory.h"
 #include "query/questions/Place.h"
 #include "query/questions/Search.h"
 #include "query/questions/SystemCallQuestions.h"
@@ -24,6 +25,12 @@ struct WriteAnswer {
   std::optional<SystemCall> Call; ///< of a write by a system call
   uint64_t Count = 1;             ///< of repetitions that wrote to the range
   Timestamp Last = 0;             ///< the time of the last one
+  /// Whether the range asked for is mapped, at least in part, before the write
+  /// and after it. Where it is not, it has no value. Only a change of the
+  /// memory map and the start of the run make a difference.
+  bool HasOld = true, HasNew = true;
+  /// Of a change of the memory map: what the range is mapped from afterwards.
+  std::optional<answers::Mapping> MappedFrom;
 
   /// The first moment at which all new bytes are in memory.
   Timestamp visibleFrom() const {

@@ -98,9 +98,12 @@ static Expected<lldb::SBValue> evaluate(CommandCall &Call, StringRef Text) {
   return Value;
 }
 
-/// A reference means what it refers to.
+/// A reference means what it refers to. A pointer means itself: LLDB gives it
+/// the type of the object that it points to, and then it has no address.
 static lldb::SBValue object(lldb::SBValue Value) {
-  return Value.GetType().IsReferenceType() ? Value.Dereference() : Value;
+  if (Value.GetType().IsReferenceType())
+    return Value.Dereference();
+  return Value.GetType().IsPointerType() ? Value.GetStaticValue() : Value;
 }
 
 /// Whether the value is in the program's memory. That may not be mapped now.

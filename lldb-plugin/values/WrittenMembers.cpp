@@ -33,7 +33,9 @@ public:
     auto [First, Last] = indices(V);
     bool AtStart = false; // whether a member begins where the value does
     for (uint64_t I = First; I <= Last && Found.size() < MostMembers; ++I) {
-      lldb::SBValue Member = V.GetChildAtIndex(uint32_t(I));
+      // A pointer that has the type of its object has no address.
+      lldb::SBValue Member = V.GetChildAtIndex(
+          uint32_t(I), lldb::eNoDynamicValues, /*can_create_synthetic=*/false);
       AtStart |= Member.GetLoadAddress() == V.GetLoadAddress();
       if (touches(V, Member))
         visit(Member, pathOf(V, Member, Path), Depth + 1);

@@ -103,7 +103,8 @@ static Error addMapping(const query::Trace &T, WriteAnswer &Answer) {
 }
 
 static Expected<std::optional<WriteAnswer>>
-answerFor(const query::Trace &T, WriteRun Run, answers::AddressRange Range) {
+answerFor(const query::Trace &T, const WriteRun &Run,
+          answers::AddressRange Range) {
   const answers::Write &W = Run.Write;
   WriteAnswer Answer;
   Answer.Write = W;
@@ -190,7 +191,7 @@ oneWrite(const query::Trace &T, answers::AddressRange Range, Timestamp At,
   if (Found->Write.By == answers::Writer::Instruction)
     if (Error Failed = addRepetitions(T, Range, When, Backward, *Found, Cancel))
       return Failed;
-  return answerFor(T, std::move(*Found), Range);
+  return answerFor(T, *Found, Range);
 }
 
 Expected<std::optional<WriteAnswer>>
@@ -216,8 +217,7 @@ Expected<SearchEnd> searchWrites(const query::Trace &T,
   std::optional<Error> Failed;
   auto Flush = [&] {
     return Sink.offer([&] {
-      return answerFor(T, std::move(*std::exchange(Pending, std::nullopt)),
-                       Range);
+      return answerFor(T, *std::exchange(Pending, std::nullopt), Range);
     });
   };
   Error E = T.writes(

@@ -247,7 +247,7 @@ bool BlockReplayer::runWithStops(uint32_t Superblock, uint32_t Last,
   const Timestamp Start = Inside ? Time - InsideAt : Time;
   SuperblockStart = Start;
   Machine.setSwapListener(Pending.empty() ? nullptr : this);
-  auto NoListener = make_scope_exit([&] { Machine.setSwapListener(nullptr); });
+  scope_exit NoListener([&] { Machine.setSwapListener(nullptr); });
   while (true) {
     uint32_t Stop = Last;
     for (const Event *E : Pending)

@@ -21,7 +21,7 @@ namespace chronicle::replay {
 /// Replays one block after the other. The memory and the programs must outlive
 /// it. Replaying costs about what Interpreter says; stopping inside a
 /// superblock needs its exact program, which may have to be built.
-class BlockReplayer : machine::SwapListener {
+class BlockReplayer final : machine::SwapListener {
 public:
   BlockReplayer(machine::ReplayMemory &Memory, program::ProgramCache &Programs,
                 const ExitTable &Exits);

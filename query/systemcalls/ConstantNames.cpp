@@ -321,7 +321,7 @@ static const NameTable *tableOf(ArgumentKind Kind) {
 }
 
 /// A base constant, joined with flags: "SOCK_STREAM|SOCK_CLOEXEC".
-static std::string baseAndFlags(std::string Base, uint64_t Flags,
+static std::string baseAndFlags(const std::string &Base, uint64_t Flags,
                                 ArrayRef<Constant> Names) {
   return Flags ? Base + "|" + flagsText(Flags, Names, "???") : Base;
 }

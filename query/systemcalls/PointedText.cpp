@@ -67,7 +67,9 @@ static MaybeText hexBytesText(CallView &Call, uint64_t Address) {
   return Text + "\"" + (Length > 32 ? "..." : "");
 }
 
-MaybeText pointedText(CallView &Call, ArgumentKind Kind, unsigned I) {
+/// The text of an argument that the kernel reads, or reads and writes. Nothing:
+/// it is of another kind, or its memory is not known.
+static MaybeText readText(CallView &Call, ArgumentKind Kind, unsigned I) {
   const uint64_t Address = Call.argument(I);
   const uint64_t Next = I < 5 ? Call.argument(I + 1) : 0;
   switch (Kind) {
@@ -128,11 +130,14 @@ MaybeText pointedText(CallView &Call, ArgumentKind Kind, unsigned I) {
       return timeText(Call, Address, Side::Out, /*Micro=*/false);
     return std::nullopt;
   default:
-    break;
-  }
-  // What the kernel wrote is there only if the call succeeded.
-  if (!Call.succeeded())
     return std::nullopt;
+  }
+}
+
+/// The text of an argument that the kernel writes, if the call succeeded.
+static MaybeText writtenText(CallView &Call, ArgumentKind Kind, unsigned I) {
+  const uint64_t Address = Call.argument(I);
+  const uint64_t Next = I < 5 ? Call.argument(I + 1) : 0;
   switch (Kind) {
   case ArgumentKind::OutBuffer:
     return outText(Call, Address);
@@ -207,6 +212,13 @@ MaybeText pointedText(CallView &Call, ArgumentKind Kind, unsigned I) {
   default:
     return std::nullopt;
   }
+}
+
+MaybeText pointedText(CallView &Call, ArgumentKind Kind, unsigned I) {
+  if (MaybeText Text = readText(Call, Kind, I))
+    return Text;
+  // What the kernel wrote is there only if the call succeeded.
+  return Call.succeeded() ? writtenText(Call, Kind, I) : std::nullopt;
 }
 
 } // namespace chronicle::systemcalls

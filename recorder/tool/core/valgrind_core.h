@@ -40,6 +40,7 @@ extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot,
                                                       Int fd, Off64T offset);
 extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
 extern Int VG_(safe_fd)(Int fd);
+extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
 extern void VG_(atfork)(void (*pre)(ThreadId), void (*parent)(ThreadId),
                         void (*child)(ThreadId));
 extern SysRes VG_(do_sys_sigaction)(Int number,

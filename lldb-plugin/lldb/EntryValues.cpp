@@ -201,13 +201,4 @@ void useEntryValues(StackFrame &Frame) {
     });
 }
 
-void useEntryValues(SBTarget Target, uint64_t Pc) {
-  SBFunction F = Target.ResolveLoadAddress(Pc).GetFunction();
-  if (Function *Private = privateFunction(F))
-    prepare(*Private, [&] {
-      F.GetBlock().GetVariables(Target, /*arguments=*/true, /*locals=*/true,
-                                /*statics=*/false);
-    });
-}
-
 } // namespace chronicle::internals

@@ -45,8 +45,6 @@ registerAtEntry(lldb_private::RegisterContext &Registers, unsigned Number);
 /// Prepares the variables of the frame's function, once. Makes LLDB read their
 /// debug info.
 void useEntryValues(lldb_private::StackFrame &Frame);
-/// The same for the function whose code is at the address.
-void useEntryValues(lldb::SBTarget Target, uint64_t Pc);
 
 /// The location with our operations in it. Nothing: it has no entry values, or
 /// it cannot be changed.

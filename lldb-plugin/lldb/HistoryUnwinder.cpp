@@ -288,7 +288,6 @@ void installHistoryUnwinders(SBProcess Process,
   ProcessSP Private = privateProcess(Process);
   if (!Private)
     return;
-  const Timestamp Now = Where().Time;
   for (const ThreadSP &Each : Private->GetThreadList().Threads()) {
     std::unique_ptr<Unwind> &Unwinder = unwinderOf(*Each);
     if (const HistoryUnwinder *Ours = HistoryUnwinder::from(Unwinder.get())) {
@@ -299,14 +298,11 @@ void installHistoryUnwinders(SBProcess Process,
                                                    std::move(Unwinder));
       Each->ClearStackFrames();
     }
-    // Older frames are prepared when LLDB asks for their registers. A thread
-    // without registers has no frames.
-    const uint32_t Number = session::threadNumber(*T, Each->GetID(), Now);
-    Expected<answers::Registers> R = T->registers(Number, Now);
-    if (R)
-      useEntryValues(Process.GetTarget(), R->rip());
-    else
-      llvm::consumeError(R.takeError());
+    // Older frames are prepared when LLDB asks for their registers. The public
+    // API must not be used for this: the command that waits for this stop may
+    // hold its lock.
+    if (StackFrameSP Frame = Each->GetStackFrameAtIndex(0))
+      useEntryValues(*Frame);
   }
 }
 

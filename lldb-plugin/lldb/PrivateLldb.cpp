@@ -42,8 +42,6 @@ PRIVATE_MEMBER(FrameOfRegisters, RegisterContext, uint32_t,
 using Blocks = std::vector<BlockSP>;
 using Unit = const DWARFExpression::Delegate *;
 using Byte = const uint8_t *;
-using FunctionP = Function *;
-PRIVATE_MEMBER(FunctionPointer, SBFunction, FunctionP, m_opaque_ptr);
 PRIVATE_MEMBER(FunctionBlock, Function, Block, m_block);
 PRIVATE_MEMBER(BlockChildren, Block, Blocks, m_children);
 PRIVATE_MEMBER(BlockVariables, Block, VariableListSP, m_variable_list_sp);
@@ -128,9 +126,6 @@ addr_t &inlinedPc(StackFrameList &Frames) {
 }
 uint32_t frameOf(RegisterContext &Registers) {
   return Registers.*memberOf(FrameOfRegisters());
-}
-Function *privateFunction(SBFunction Function) {
-  return Function.*memberOf(FunctionPointer());
 }
 Block &blockOf(Function &Function) {
   return Function.*memberOf(FunctionBlock());

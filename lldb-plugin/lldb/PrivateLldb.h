@@ -130,8 +130,6 @@ lldb::addr_t &inlinedPc(lldb_private::StackFrameList &Frames);
 
 /// Which frame the registers are of; frames of inlined functions do not count.
 uint32_t frameOf(lldb_private::RegisterContext &Registers);
-/// Null: the function is not valid.
-lldb_private::Function *privateFunction(lldb::SBFunction Function);
 /// The outermost block of a function, what is in a block, and its variables;
 /// null: none, or not read yet.
 lldb_private::Block &blockOf(lldb_private::Function &Function);

@@ -14,6 +14,7 @@
 #include "test/support/RingBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
+#include <sys/mman.h>
 #include <thread>
 
 namespace chronicle {
@@ -79,6 +80,11 @@ protected:
     Map.address = 0x100000;
     Map.length = 0x100000;
     Ring.event(CH_EV_MAP, Map);
+    ch_ev_map Code = {};
+    Code.address = 0x1000;
+    Code.length = 0x1000;
+    Code.protection = PROT_READ | PROT_EXEC;
+    Ring.event(CH_EV_MAP, Code);
     Ring.event(CH_EV_THREAD_START, ch_ev_thread_start{1, 0, 4711});
     Ring.publish(CH_CHUNK_BLOCK_END);
 

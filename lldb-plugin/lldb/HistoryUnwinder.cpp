@@ -301,7 +301,7 @@ void installHistoryUnwinders(SBProcess Process,
     // Older frames are prepared when LLDB asks for their registers. The public
     // API must not be used for this: the command that waits for this stop may
     // hold its lock.
-    if (StackFrameSP Frame = Each->GetStackFrameAtIndex(0))
+    if (StackFrameSP Frame = innermostFrame(*Each))
       useEntryValues(*Frame);
   }
 }

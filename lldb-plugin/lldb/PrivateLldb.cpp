@@ -124,6 +124,13 @@ uint32_t &inlinedDepth(StackFrameList &Frames) {
 addr_t &inlinedPc(StackFrameList &Frames) {
   return Frames.*memberOf(InlinedPc());
 }
+StackFrameSP innermostFrame(Thread &Thread) {
+  // Through LLDB's table of virtual functions, which volatile enforces: a copy
+  // of this function in the plugin would need what liblldb does not export.
+  StackFrameSP (lldb_private::Thread::*volatile Get)(uint32_t) =
+      &lldb_private::Thread::GetStackFrameAtIndex;
+  return (Thread.*Get)(0);
+}
 uint32_t frameOf(RegisterContext &Registers) {
   return Registers.*memberOf(FrameOfRegisters());
 }

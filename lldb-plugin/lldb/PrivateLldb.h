@@ -128,6 +128,9 @@ lldb::addr_t &inlinedPc(lldb_private::StackFrameList &Frames);
 // For: EntryValues. Missing: an SBTarget or SBThread callback that answers
 // DW_OP_entry_value.
 
+/// The frame in which the thread is, or null. Missing: a public function that
+/// does not take the lock of the API.
+lldb::StackFrameSP innermostFrame(lldb_private::Thread &Thread);
 /// Which frame the registers are of; frames of inlined functions do not count.
 uint32_t frameOf(lldb_private::RegisterContext &Registers);
 /// The outermost block of a function, what is in a block, and its variables;

@@ -86,32 +86,9 @@ std::string CallFilter::notes() const {
   return Text;
 }
 
-Expected<bool>
-CallFilter::wants(CallReader &Reader, const CallMoment &Call,
-                  StringRef Function,
-                  const std::optional<std::vector<Parameter>> &Parameters) {
-  if (empty())
-    return true;
-  if (LeftOut.contains(Function))
-    return false;
-  if (!Parameters)
-    return leaveOut(Function, "it has no debug info");
-  bool All = true, Sure = !Comparisons.empty();
-  for (const Comparison &C : Comparisons) {
-    std::optional<bool> Holds = holds(C, *Parameters);
-    Sure &= Holds.has_value();
-    All &= Holds.value_or(true);
-  }
-  if (Sure)
-    return All;
-  Expected<std::optional<lldb::SBFrame>> Frame = Reader.frame(Call);
-  if (!Frame)
-    return Frame.takeError();
-  if (!*Frame) {
-    ++Early;
-    return false;
-  }
-  lldb::SBValue V = (*Frame)->EvaluateExpression(Expression.c_str());
+Expected<bool> CallFilter::evaluate(lldb::SBFrame Frame, const CallMoment &Call,
+                                    StringRef Function) {
+  lldb::SBValue V = Frame.EvaluateExpression(Expression.c_str());
   if (V.GetError().Fail()) {
     std::string Why = errorText(V.GetError());
     // A function that lacks a name lacks it at every call.
@@ -127,6 +104,41 @@ CallFilter::wants(CallReader &Reader, const CallMoment &Call,
     return createStringError(formatv(
         "'{0}' is not a condition: it is neither true nor false", Expression));
   return Result;
+}
+
+Expected<bool>
+CallFilter::wants(CallReader &Reader, const CallMoment &Call,
+                  StringRef Function,
+                  const std::optional<std::vector<Parameter>> &Parameters) {
+  if (empty())
+    return true;
+  if (LeftOut.contains(Function))
+    return false;
+  if (!Parameters) {
+    if (!StringRef(Expression).contains('$'))
+      return leaveOut(Function, "it has no debug info; use registers, for "
+                                "example $rdi == 0x1000");
+    Expected<lldb::SBFrame> Entry = Reader.entryFrame(Call);
+    if (!Entry)
+      return Entry.takeError();
+    return evaluate(*Entry, Call, Function);
+  }
+  bool All = true, Sure = !Comparisons.empty();
+  for (const Comparison &C : Comparisons) {
+    std::optional<bool> Holds = holds(C, *Parameters);
+    Sure &= Holds.has_value();
+    All &= Holds.value_or(true);
+  }
+  if (Sure)
+    return All;
+  Expected<std::optional<lldb::SBFrame>> Frame = Reader.frame(Call);
+  if (!Frame)
+    return Frame.takeError();
+  if (!*Frame) {
+    ++Early;
+    return false;
+  }
+  return evaluate(**Frame, Call, Function);
 }
 
 } // namespace chronicle::values

@@ -40,6 +40,9 @@ private:
   /// Nothing: not a number, so that LLDB must evaluate it.
   static std::optional<bool> holds(const Comparison &C,
                                    llvm::ArrayRef<Parameter> Parameters);
+  /// Lets LLDB evaluate the expression in a frame of the call.
+  llvm::Expected<bool> evaluate(lldb::SBFrame Frame, const CallMoment &Call,
+                                llvm::StringRef Function);
   llvm::Expected<bool> leaveOut(llvm::StringRef Function,
                                 const std::string &Why);
 

@@ -144,7 +144,6 @@ Expected<Timestamp> CallReader::start(const CallMoment &Call) {
   return Ready->value_or(Call.Entry);
 }
 
-/// The call's frame at a moment at which it is the innermost one.
 Expected<lldb::SBFrame> CallReader::frameAt(const CallMoment &Call,
                                             Timestamp Time) {
   if (Error E = There.go(Time, Call.Thread))
@@ -188,6 +187,12 @@ static std::optional<APSInt> numberOf(lldb::SBValue V) {
   lldb::SBError Failed;
   if (V.GetError().Fail())
     return std::nullopt;
+  if (V.GetType().IsPointerType()) {
+    uint64_t Address = V.GetValueAsUnsigned(Failed);
+    if (Failed.Fail())
+      return std::nullopt;
+    return APSInt::getUnsigned(Address);
+  }
   switch (V.GetType().GetCanonicalType().GetBasicType()) {
   case lldb::eBasicTypeChar:
   case lldb::eBasicTypeSignedChar:

@@ -27,7 +27,8 @@ struct CallMoment {
 
 struct Parameter {
   std::string Name, Type, Value;
-  std::optional<llvm::APSInt> Number; ///< nothing: no whole number
+  std::optional<llvm::APSInt>
+      Number; ///< nothing: neither a whole number nor a pointer
 };
 llvm::json::Object toJSON(const Parameter &P);
 /// "A=1, B=2"; a parameter without a name is its value alone.
@@ -58,6 +59,11 @@ public:
   /// A frame of the call in which expressions can name its parameters. Nothing:
   /// the function has no debug info, or the call did not get past its prologue.
   llvm::Expected<std::optional<lldb::SBFrame>> frame(const CallMoment &Call);
+  /// The frame at the call's first instruction, where the registers have what
+  /// the caller passed.
+  llvm::Expected<lldb::SBFrame> entryFrame(const CallMoment &Call) {
+    return frameAt(Call, Call.Entry);
+  }
   llvm::Expected<CallResult> result(const CallMoment &Call);
 
 private:
@@ -76,6 +82,7 @@ private:
   llvm::Expected<const Function *> function(const CallMoment &Call);
   llvm::Expected<std::optional<Timestamp>> afterPrologue(const CallMoment &Call,
                                                          const Function &F);
+  /// The call's frame at a moment at which it is the innermost one.
   llvm::Expected<lldb::SBFrame> frameAt(const CallMoment &Call, Timestamp Time);
 
   const query::Trace &T;

@@ -51,13 +51,14 @@ void EventDecoder::addAt(uint64_t Execution, uint32_t Kind,
 }
 
 void EventDecoder::outsideWrite(uint64_t Address, ArrayRef<uint8_t> Bytes,
-                                ch_outside_finder FoundBy,
-                                uint32_t Instruction) {
+                                ch_outside_finder FoundBy, uint32_t Instruction,
+                                uint32_t Flags) {
   ch_ev_outside_write Event = {};
   Event.address = Address;
   Event.length = uint32_t(Bytes.size());
   Event.found_by = FoundBy;
   Event.instruction = Instruction;
+  Event.flags = Flags;
   add(CH_EV_OUTSIDE_WRITE, bytesOf(Event), Bytes);
   Image.write(Address, Bytes.data(), Bytes.size());
   // Other processes may write shared memory without a report.

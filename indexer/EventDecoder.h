@@ -46,7 +46,8 @@ public:
            llvm::ArrayRef<uint8_t> More = {});
   /// Adds and applies a write that no event reported.
   void outsideWrite(uint64_t Address, llvm::ArrayRef<uint8_t> Bytes,
-                    ch_outside_finder FoundBy, uint32_t Instruction);
+                    ch_outside_finder FoundBy, uint32_t Instruction,
+                    uint32_t Flags = 0);
   /// Adds and applies the write that a load of watched memory found, in a given
   /// execution of the block and of a superblock.
   llvm::Error loaded(const EventRecord &Record, uint64_t Execution,

@@ -319,7 +319,7 @@ void StreamDecoder::applySlots(const bytecode::SlotFact *Facts, unsigned Count,
       if (Address != CH_NO_ADDRESS &&
           LLVM_UNLIKELY(!Image.equals(Address, Slot + 8, F->Bytes)))
         Events.outsideWrite(Address, ArrayRef(Slot + 8, F->Bytes),
-                            CH_FOUND_BY_LOAD, F->Instruction);
+                            CH_FOUND_BY_LOAD, F->Instruction, F->Reason);
       break;
     }
     case bytecode::SlotKind::Opaque:

@@ -61,6 +61,17 @@ config.substitutions += [
     ("%cxx", config.cxx_compiler),
 ]
 
+# `--param log-loads=always` makes %record record a second time, with all loads logged, and
+# `chronicle record` log all loads unless the test says which.
+log_loads = lit_config.params.get("log-loads", "auto")
+if log_loads not in ("auto", "always"):
+    lit_config.fatal("invalid parameter log-loads=%s: expected auto or always" % log_loads)
+config.environment["CHRONICLE_TEST_LOG_LOADS"] = log_loads
+if log_loads == "always":
+    config.substitutions.append(
+        (r"chronicle record (?!.*--log-loads)", "chronicle record --log-loads=always ")
+    )
+
 
 def can_mount():
     """Whether a small tmpfs can be mounted in a new namespace."""

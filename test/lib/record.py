@@ -4,7 +4,10 @@
 Both runs start in an empty directory of the same name, with the same arguments,
 environment and input. Their standard output, standard error, exit status and the
 files they leave must be equal, byte for byte. Then the trace must verify, and
-`chronicle info` must agree with the run. Prints a few facts for FileCheck."""
+`chronicle info` must agree with the run. Prints a few facts for FileCheck.
+
+If CHRONICLE_TEST_LOG_LOADS is set to "always", the program is recorded once more, with
+`--log-loads always`, and that recording must hold the same."""
 import argparse
 import hashlib
 import json
@@ -89,26 +92,11 @@ def facts_of(subcommand, trace):
     return json.loads(output)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--trace", required=True)
-    parser.add_argument("--stdin", help="file to read standard input from")
-    parser.add_argument("--copy", action="append", default=[], help="file to start with")
-    parser.add_argument("--with", dest="record_options", action="append", default=[])
-    parser.add_argument("--no-compare", action="store_true", help="the output may differ")
-    parser.add_argument("--end", help="how the trace must end, if not as the program ends")
-    parser.add_argument("--threads", type=int, help="exact number of threads")
-    parser.add_argument("--instructions", type=int, help="least number of instructions")
-    parser.add_argument("--empty-environment", action="store_true")
-    parser.add_argument("--shared", action="store_true", help="others may write its memory")
-    parser.add_argument("--keep", action="store_true", help="keep the trace")
-    parser.add_argument("command", nargs="+")
-    options = parser.parse_args()
-
-    directory = options.trace + ".dir"
-    native = run(options.command, directory, options)
+def check_recording(native, directory, record_options, options):
+    """Records the program and compares the recording with the native run. Returns what the
+    program printed and the end of the trace."""
     record = recording.record_command(
-        options.trace, options.command, ["--quiet"] + options.record_options
+        options.trace, options.command, ["--quiet"] + record_options
     )
     recorded = run(record, directory, options)
     if not os.path.exists(options.trace):
@@ -138,6 +126,40 @@ def main():
         fail("the trace has the wrong arguments: %s" % facts["run"]["arguments"])
     if facts["run"]["directory"] != os.path.realpath(directory):
         fail("the trace has the wrong directory: %s" % facts["run"]["directory"])
+    return recorded[1], end
+
+
+def log_loads_too(record_options):
+    """Whether the program is to be recorded with all loads logged, too."""
+    if os.environ.get("CHRONICLE_TEST_LOG_LOADS") != "always":
+        return False
+    return not any("log-loads" in option for option in record_options)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--trace", required=True)
+    parser.add_argument("--stdin", help="file to read standard input from")
+    parser.add_argument("--copy", action="append", default=[], help="file to start with")
+    parser.add_argument("--with", dest="record_options", action="append", default=[])
+    parser.add_argument("--no-compare", action="store_true", help="the output may differ")
+    parser.add_argument("--end", help="how the trace must end, if not as the program ends")
+    parser.add_argument("--threads", type=int, help="exact number of threads")
+    parser.add_argument("--instructions", type=int, help="least number of instructions")
+    parser.add_argument("--empty-environment", action="store_true")
+    parser.add_argument("--shared", action="store_true", help="others may write its memory")
+    parser.add_argument("--keep", action="store_true", help="keep the trace")
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+
+    directory = options.trace + ".dir"
+    native = run(options.command, directory, options)
+    if log_loads_too(options.record_options):
+        print("once more, with --log-loads always")
+        check_recording(
+            native, directory, options.record_options + ["--log-loads=always"], options
+        )
+    output, end = check_recording(native, directory, options.record_options, options)
 
     print("ending: %s %s" % (end["reason"], end.get("code", "")))
     print("instructions:", end["instructions"])
@@ -146,7 +168,7 @@ def main():
     print("outside writes:", end.get("outside-writes", 0))
     print("--- standard output")
     sys.stdout.flush()
-    sys.stdout.buffer.write(recorded[1][-2000:])
+    sys.stdout.buffer.write(output[-2000:])
     if not options.keep:
         os.remove(options.trace)
     shutil.rmtree(directory, ignore_errors=True)

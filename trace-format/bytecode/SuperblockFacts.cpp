@@ -36,9 +36,9 @@ public:
 private:
   void addSlots(SlotKind Kind, unsigned Bytes, unsigned Slots,
                 uint32_t Reason = 0);
-  void addAccess(SlotKind Kind, unsigned Bytes) {
+  void addAccess(SlotKind Kind, unsigned Bytes, uint32_t Reason = 0) {
     if (Kind == SlotKind::Load ? LogsLoads : LogsStores)
-      addSlots(Kind, Bytes, CH_ACCESS_SLOTS(Bytes));
+      addSlots(Kind, Bytes, CH_ACCESS_SLOTS(Bytes), Reason);
   }
 
   const bool LogsLoads, LogsStores;
@@ -82,7 +82,8 @@ void FactsCollector::add(const Statement &S) {
     addAccess(SlotKind::Store, Bytes);
     break;
   case CH_OP_CAS:
-    addAccess(SlotKind::Load, S.Double ? 2 * Bytes : Bytes);
+    addAccess(SlotKind::Load, S.Double ? 2 * Bytes : Bytes,
+              CH_OUTSIDE_BEFORE_SWAP);
     addAccess(SlotKind::Store, S.Double ? 2 * Bytes : Bytes);
     break;
   case CH_OP_OPAQUE:

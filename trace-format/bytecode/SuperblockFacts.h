@@ -29,7 +29,9 @@ struct SlotFact {
   uint16_t Slots;
   uint16_t Instruction; ///< index of the instruction it belongs to
   uint16_t Exit;        ///< side exits before it: happened if ordinal > Exit
-  uint32_t Reason;      ///< opaque kinds; of a stack pointer its origin
+  /// Of opaque kinds why they are opaque; of a stack pointer its origin; of a
+  /// load the flags of a write from outside that it finds.
+  uint32_t Reason;
 };
 
 /// The stack pointer at an exit: its value at entry (Base 0) or that of the

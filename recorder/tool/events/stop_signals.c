@@ -24,6 +24,15 @@ static void kernel_action(Int number, const vki_sigaction_toK_t *action,
                   sizeof action->sa_mask, 0, 0, 0, 0);
 }
 
+void ch_stop_signals_action_changes(Int number) {
+  vki_sigaction_toK_t now;
+  if (!is_stop_signal(number))
+    return;
+  kernel_action(number, NULL, &now);
+  if (now.ksa_handler == VKI_SIG_DFL && valgrinds[number].ksa_handler)
+    kernel_action(number, &valgrinds[number], NULL);
+}
+
 /* Valgrind has the same handler of its own where the program has one and where
    the program has the default action. It installs that handler when the program
    stops ignoring the signal, and not again. */

@@ -11,7 +11,11 @@
 
 /* To be called before the program's first instruction. */
 void ch_stop_signals_init(void);
-/* The program changed what a signal does. */
+/* The program is about to change what a signal does. Valgrind's handler must be
+   installed then, because Valgrind checks that it is. If the signal arrives
+   meanwhile, ch_stop_signals_stop() sees it. */
+void ch_stop_signals_action_changes(Int number);
+/* The program changed what a signal does, or failed to. */
 void ch_stop_signals_action_changed(Int number);
 /* If Valgrind is about to do nothing where the signal would stop the program:
    lets it stop the program, and returns True once the program goes on. */

@@ -4,6 +4,7 @@
 #include "recorder/tool/events/file_writes.h"
 #include "recorder/tool/events/passed_descriptors.h"
 #include "recorder/tool/events/signals.h"
+#include "recorder/tool/events/stop_signals.h"
 #include "recorder/tool/events/syscall_writes.h"
 #include "recorder/tool/events/thread_life.h"
 #include "recorder/tool/memory/call_targets.h"
@@ -115,6 +116,9 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
 }
 
 static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
+  /* This matters in a forked child, too. */
+  if (number == __NR_rt_sigaction)
+    ch_stop_signals_action_changes(args[0]);
   if (!ch_recording)
     return;
   /* A call that a signal interrupted may be made again without having ended. */
@@ -164,7 +168,7 @@ static void log_effects(ThreadId tid, UInt number, const UWord *args,
 static void after(ThreadId tid, UInt number, UWord *args, UInt count,
                   SysRes result) {
   /* This matters in a forked child, too. */
-  if (number == __NR_rt_sigaction && !sr_isError(result))
+  if (number == __NR_rt_sigaction)
     ch_signals_action_changed(args[0]);
   if (!ch_recording)
     return;

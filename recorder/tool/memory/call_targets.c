@@ -85,9 +85,37 @@ static Bool extend_last(ThreadId tid, Addr start, Addr end) {
   return True;
 }
 
+/* Whether stores of other threads are told apart from the kernel's by marks. */
+static Bool stores_are_marked(void) { return ch_marking && !ch_logging_loads; }
+
+/* A window holds bytes that Valgrind's wrapper now says the call may write. If
+   stores are not marked, changes in a window say nothing, so the bytes become a
+   target of their own. */
+static void add_reported_window(ThreadId tid, const struct target *window,
+                                Addr start, Addr end) {
+  struct target t = {tid, CH_TARGET_REPORTED, start, lower(end, window->end),
+                     window->kept + (start - window->start)};
+  if (window->kind == CH_TARGET_WINDOW && !stores_are_marked())
+    ch_array_append(&targets, t);
+}
+
 static struct call *call_of(ThreadId tid) {
   ch_array_reserve(&calls, tid + 1);
   return &calls.items[tid];
+}
+
+/* Where that part of [start, end) begins that the call has not kept yet. */
+static Addr behind_kept(ThreadId tid, Addr start, Addr end,
+                        enum ch_target_kind kind) {
+  for (UInt i = 0; i < targets.used; i++) {
+    const struct target t = targets.items[i];
+    if (t.tid != tid || t.kept == NOT_KEPT || t.start > start || start >= t.end)
+      continue;
+    if (kind == CH_TARGET_REPORTED)
+      add_reported_window(tid, &t, start, end);
+    start = t.end;
+  }
+  return start;
 }
 
 void ch_call_targets_add(ThreadId tid, Addr start, Addr end,
@@ -99,10 +127,7 @@ void ch_call_targets_add(ThreadId tid, Addr start, Addr end,
   if (end < start)
     end = ~0ull;
   if (kind != CH_TARGET_WRITTEN)
-    FOR_EACH_TARGET(t)
-  if (t->tid == tid && t->kept != NOT_KEPT && t->start <= start &&
-      start < t->end)
-    start = t->end;
+    start = behind_kept(tid, start, end, kind);
   if (start >= end)
     return;
   /* What the program stored there comes before what the kernel will write, but
@@ -196,8 +221,7 @@ static void log_changes(ThreadId tid, const struct target *t) {
 /* Whether a byte that differs from what the trace has must be the kernel's.
    Otherwise it may be another thread's store, which was not marked. */
 static Bool changes_are_the_kernels(ThreadId tid) {
-  return (ch_marking && !ch_logging_loads) ||
-         calls.items[tid].begun == stretches;
+  return stores_are_marked() || calls.items[tid].begun == stretches;
 }
 
 static void log_target(ThreadId tid, const struct target *t,

@@ -68,10 +68,12 @@ static Bool shared_with_others; /* the program forked or passed descriptors */
    holds, apart from stores that have not been sent. */
 static void watch_mapped(Addr start, Addr end, UInt object, ULong offset) {
   static UChar bytes[CH_MEMORY_RECORD_BYTES];
-  if (ch_logging_loads || ch_never_log_loads || ch_watch_overlaps(start, end))
+  if (ch_never_log_loads || ch_watch_overlaps(start, end))
     return;
   ch_marks_send_range(start, end);
   ch_watch_add(start, end, object, offset);
+  if (ch_logging_loads)
+    return;
   for (Addr at = start; at < end;) {
     SizeT n = end - at < sizeof bytes ? end - at : sizeof bytes;
     const SizeT got = ch_memory_read(at, bytes, n);
@@ -163,7 +165,7 @@ static Bool must_watch(const NSegment *s, UInt object, Bool moved) {
 
 static void watch_new(Addr start, Addr end, const NSegment *s, UInt object,
                       ULong offset, Bool moved) {
-  if (ch_logging_loads || ch_never_log_loads)
+  if (ch_never_log_loads)
     return;
   if (must_watch(s, object, moved)) {
     if (object && !is_watched(object))

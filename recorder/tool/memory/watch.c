@@ -2,6 +2,7 @@
 #include "recorder/tool/memory/watch.h"
 #include "pub_tool_hashtable.h"
 #include "recorder/tool/core/growing_array.h"
+#include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/marks.h"
 #include "recorder/tool/stream/recording.h"
 #include "recorder/tool/stream/ring.h"
@@ -170,7 +171,7 @@ static SizeT within_page(Addr address, SizeT length) {
 }
 
 void ch_watch_learn(Addr address, const UChar *bytes, SizeT length) {
-  if (!ch_watch_overlaps(address, address + length))
+  if (ch_logging_loads || !ch_watch_overlaps(address, address + length))
     return;
   for (SizeT n; length; address += n, bytes += n, length -= n) {
     n = within_page(address, length);
@@ -182,7 +183,7 @@ void ch_watch_learn(Addr address, const UChar *bytes, SizeT length) {
 
 void ch_watch_learn_zeros(Addr start, Addr end) {
   static const UChar zeros[VKI_PAGE_SIZE];
-  if (!ch_watch_overlaps(start, end))
+  if (ch_logging_loads || !ch_watch_overlaps(start, end))
     return;
   for (SizeT n; start < end; start += n) {
     n = within_page(start, end - start);

@@ -12,6 +12,9 @@
  * What the program stores to watched memory is sent from the copy, because by
  * then the memory itself may hold what others wrote.
  *
+ * While all loads are logged there are no copies and no tests. Then the ranges
+ * only say what the audit must leave out.
+ *
  * Cost: an access to other memory takes about five instructions, once there is
  * any watched memory at all; one to watched memory takes about 30. Each page
  * that is not zero is held once more.

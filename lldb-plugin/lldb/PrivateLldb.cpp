@@ -134,13 +134,13 @@ StackFrameSP innermostFrame(Thread &Thread) {
 uint32_t frameOf(RegisterContext &Registers) {
   return Registers.*memberOf(FrameOfRegisters());
 }
-Block &blockOf(Function &Function) {
+lldb_private::Block &blockOf(Function &Function) {
   return Function.*memberOf(FunctionBlock());
 }
-const Blocks &childrenOf(Block &Block) {
+const Blocks &childrenOf(lldb_private::Block &Block) {
   return Block.*memberOf(BlockChildren());
 }
-const VariableListSP &variablesOf(Block &Block) {
+const VariableListSP &variablesOf(lldb_private::Block &Block) {
   return Block.*memberOf(BlockVariables());
 }
 Unit &unitOf(DWARFExpressionList &Locations) {

@@ -7,8 +7,6 @@ using namespace llvm;
 
 namespace chronicle::calls {
 
-static constexpr uint32_t None = BlockCalls::None;
-
 /// Nearly all stacks are loaded as a whole by this.
 static constexpr size_t FirstCount = 256;
 
@@ -42,7 +40,7 @@ Error StackLoader::append(uint32_t Thread, model::CallStackRecord &Stack,
     N.Thread = Thread;
     Result.ByNumber[Call.Node] = Index;
     Call.Node = Index + 1;
-    if (Inner != None) {
+    if (Inner != BlockCalls::None) {
       BlockCalls::Node &Callee = Result.Nodes[Inner];
       Callee.Parent = Index;
       Callee.Outer = 0;
@@ -86,8 +84,8 @@ Expected<model::CallTracker> StackLoader::load(const pieces::ThreadStacks &T) {
     Stacks[I].Top = From.Top;
     Stacks[I].Id = From.Id;
     Stacks[I].Interrupted = From.Interrupted;
-    if (Error E =
-            append(T.Thread, Stacks[I], None, From.Activation, FirstCount))
+    if (Error E = append(T.Thread, Stacks[I], BlockCalls::None, From.Activation,
+                         FirstCount))
       return E;
   }
   return model::CallTracker(std::move(Stacks));

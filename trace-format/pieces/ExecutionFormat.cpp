@@ -143,7 +143,9 @@ ExecutionsWriter::takeParts(BlockNumber End, size_t PartBytes) {
   return Parts;
 }
 
-static Error damaged() { return createStringError("damaged executions"); }
+static Error damagedExecutions() {
+  return createStringError("damaged executions");
+}
 
 Expected<ExecutionRange> ExecutionRange::create(ArrayRef<uint8_t> Bytes) {
   ByteReader R(Bytes);
@@ -152,15 +154,15 @@ Expected<ExecutionRange> ExecutionRange::create(ArrayRef<uint8_t> Bytes) {
   uint64_t Blocks = R.v();
   uint64_t End = Result.First + Blocks;
   if (R.failed() || !Blocks || End > UINT32_MAX || End < Blocks)
-    return damaged();
+    return damagedExecutions();
   Result.Last = End - 1;
   Result.Groups = R.v();
   Result.Table = R.rest();
   if (Result.Groups > R.left() / 2)
-    return damaged();
+    return damagedExecutions();
   R.skipNumbers(2 * Result.Groups);
   if (R.failed())
-    return damaged();
+    return damagedExecutions();
   Result.Lists = R.rest();
   return Result;
 }
@@ -182,7 +184,7 @@ Error ExecutionRange::visitGroup(
     const uint64_t Step = R.v(), Runs = R.v();
     Id += Step;
     if (R.failed() || !Step || Id > G.Last || Runs > R.left())
-      return damaged();
+      return damagedExecutions();
     while (!Superblocks.empty() && Superblocks.front() < Id)
       Superblocks = Superblocks.drop_front();
     if (Superblocks.empty() || Superblocks.front() != Id) {
@@ -193,7 +195,7 @@ Error ExecutionRange::visitGroup(
     for (uint64_t N = 0; N < Runs; ++N) {
       const uint64_t Gap = R.v(), Length = R.v();
       if (R.failed() || !Length || Gap > End - At || Length > End - At - Gap)
-        return damaged();
+        return damagedExecutions();
       Visit(
           {uint32_t(Id), uint32_t(At + Gap), uint32_t(At + Gap + Length - 1)});
       At += Gap + Length;
@@ -202,7 +204,7 @@ Error ExecutionRange::visitGroup(
   }
   while (!Superblocks.empty() && Superblocks.front() <= G.Last)
     Superblocks = Superblocks.drop_front();
-  return R.failed() ? damaged() : Error::success();
+  return R.failed() ? damagedExecutions() : Error::success();
 }
 
 Error ExecutionRange::visit(
@@ -217,7 +219,7 @@ Error ExecutionRange::visit(
     G.Last += Step;
     if (R.failed() || !Step || G.Last > UINT32_MAX ||
         Size > Lists.size() - Offset)
-      return damaged();
+      return damagedExecutions();
     if (Superblocks.front() <= G.Last) {
       G.Bytes = Lists.slice(Offset, Size);
       if (Error E = visitGroup(G, Superblocks, Visit))

@@ -190,7 +190,9 @@ bool PageChunkReader::next(PageDelta &D) {
   return !R.failed();
 }
 
-static Error damaged() { return createStringError("a damaged page chunk"); }
+static Error damagedChunk() {
+  return createStringError("a damaged page chunk");
+}
 
 Expected<PageChunk> decodePageChunk(FrameNumber Frame, ArrayRef<uint8_t> Raw) {
   ByteReader R(Raw);
@@ -204,7 +206,7 @@ Expected<PageChunk> decodePageChunk(FrameNumber Frame, ArrayRef<uint8_t> Raw) {
   for (PageDelta D; Reader.next(D);)
     C.Deltas.push_back(D);
   if (R.failed() || !R.atEnd())
-    return damaged();
+    return damagedChunk();
   return C;
 }
 
@@ -331,7 +333,7 @@ Error readPage(ArrayRef<uint8_t> Raw, BlockNumber N, uint8_t *Page) {
       R.fail();
     }
   }
-  return R.failed() ? damaged() : Error::success();
+  return R.failed() ? damagedChunk() : Error::success();
 }
 
 void applyDelta(const PageDelta &Delta, uint8_t *Page) {

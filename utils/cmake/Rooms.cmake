@@ -16,10 +16,20 @@ function(chronicle_room NAME)
   endif()
 endfunction()
 
-# Parsing LLVM's headers is most of what compiling a file costs. With this option
-# it is done once, which makes builds about twice as fast. It is off by default,
-# so that a file which lacks an include does not compile.
-option(CHRONICLE_PRECOMPILE "Precompile LLVM's headers, for the inner loop" OFF)
+# Parsing LLVM's headers is most of what compiling a file costs. With the first
+# option a room is one file for the compiler, so its headers are parsed once: two
+# files of a room cannot have the same name for something of their own. With the
+# second, the headers that most rooms use are parsed once for all of them. A
+# release is built with both. They are off by default, so that a change compiles
+# one file only and a file which lacks an include does not compile.
+option(CHRONICLE_UNITY "Compile each room as one file" OFF)
+set(CMAKE_UNITY_BUILD ${CHRONICLE_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
+if(CHRONICLE_UNITY)
+  # GCC inlines more and then warns of optionals that are checked.
+  target_compile_options(chronicleFlags INTERFACE -Wno-maybe-uninitialized)
+endif()
+option(CHRONICLE_PRECOMPILE "Precompile LLVM's headers" OFF)
 if(CHRONICLE_PRECOMPILE)
   file(WRITE ${CMAKE_BINARY_DIR}/Precompiled.cpp "")
   add_library(chroniclePrecompiled OBJECT ${CMAKE_BINARY_DIR}/Precompiled.cpp)
@@ -38,5 +48,7 @@ endif()
 function(chronicle_precompile NAME)
   if(CHRONICLE_PRECOMPILE)
     target_precompile_headers(${NAME} REUSE_FROM chroniclePrecompiled)
+    # They are compiled for libraries: -fPIE, which programs get, does not fit.
+    target_compile_options(${NAME} PRIVATE -fPIC)
   endif()
 endfunction()

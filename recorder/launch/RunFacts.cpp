@@ -62,7 +62,7 @@ json::Object runFacts(const ProgramFile &Program,
                    {"host", hostFacts()},
                    {"started", double(Now.tv_sec) + double(Now.tv_nsec) / 1e9},
                    {"chronicle", CHRONICLE_VERSION},
-                   {"valgrind", CHRONICLE_VALGRIND_VERSION},
+                   {"valgrind", valgrindVersion()},
                    {"options", std::move(Options)}};
   if (!json::isUTF8(Program.Path))
     Run["program-bytes"] = toHex(Program.Path, /*LowerCase=*/true);
@@ -70,5 +70,7 @@ json::Object runFacts(const ProgramFile &Program,
     Run["interpreter"] = shownText(Program.Interpreter);
   return Run;
 }
+
+StringRef valgrindVersion() { return CHRONICLE_VALGRIND_VERSION; }
 
 } // namespace chronicle::launch

@@ -21,6 +21,9 @@ llvm::json::Object runFacts(const ProgramFile &Program,
                             llvm::ArrayRef<const char *> Arguments,
                             llvm::json::Object Options);
 
+/// The version of Valgrind that the recorder is linked with: "3.19.0".
+llvm::StringRef valgrindVersion();
+
 } // namespace chronicle::launch
 
 #endif

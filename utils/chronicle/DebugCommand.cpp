@@ -4,10 +4,12 @@
 /// `chronicle debug`: opens a trace in LLDB, without any set-up.
 
 #include "lldb-plugin/places/LldbPlaces.h"
+#include "trace-format/file/Piece.h"
 #include "utils/chronicle/Subcommand.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <cerrno>
 #include <unistd.h>
 
@@ -19,28 +21,42 @@ static int run(ArrayRef<const char *> Words);
 static Command
     Debug({.Name = "debug",
            .Summary = "open a trace in LLDB",
-           .Arguments = "[--debuginfod] trace.db [lldb arguments]",
+           .Arguments = "[options] trace.db [lldb arguments]",
            .Details =
                "Starts LLDB 22 with Chronicle's plugin. The trace is a process "
                "that is stopped at the end of the\nrun. Arguments after the "
-               "trace are passed to LLDB.\n\n"
-               "Exit status: LLDB's, or 2 if it cannot be started.",
+               "trace are passed to LLDB.",
            .Examples = "  chronicle debug trace.db\n"
                        "  chronicle debug trace.db -o bt\n",
+           .Statuses = {{"LLDB's", "LLDB was started."},
+                        {"2", "The trace or LLDB was not found, or an option "
+                              "is wrong."}},
            .Run = run,
            .TakesProgram = true});
 
 static cl::opt<bool>
     Debuginfod("debuginfod", cl::sub(Debug),
-               cl::desc("Let LLDB ask debuginfod servers on the network for "
-                        "symbols"));
+               cl::desc("Let LLDB ask debuginfod servers for symbols"));
+
+/// Checks that the file is a trace of this format before LLDB starts, which
+/// would go on without it.
+static Error checkTrace(StringRef Path) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer = MemoryBuffer::getFile(
+      Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!Buffer)
+    return createStringError(Buffer.getError(),
+                             "cannot open '" + Path +
+                                 "': " + Buffer.getError().message());
+  return file::checkFileHeader(arrayRefFromStringRef((*Buffer)->getBuffer()),
+                               Path);
+}
 
 static int run(ArrayRef<const char *> Words) {
   if (Words.empty())
     return failNoTrace(Debug);
   StringRef Trace = Words.front();
-  if (!sys::fs::exists(Trace))
-    return fail(Debug, 2, "there is no file '" + Trace + "'");
+  if (Error E = checkTrace(Trace))
+    return fail(Debug, 2, std::move(E));
   Expected<std::string> Lldb = places::findLldb();
   if (!Lldb)
     return fail(Debug, 2, Lldb.takeError());

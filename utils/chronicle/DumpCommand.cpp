@@ -27,15 +27,15 @@ static Command Dump(
     {.Name = "dump",
      .Summary = "print the contents of a trace, for developers",
      .Arguments = "[options] trace.db [BLOCK | FIRST-LAST]",
-     .Details =
-         "Prints the blocks if no option is given. A block range limits "
-         "--blocks, --events, --sequence,\n--pages and --timeline.\n\n"
-         "Exit status: 0, 1 if part of the trace is damaged, 2 if the file "
-         "cannot be read.",
+     .Details = "Prints the blocks if no option is given. A block range limits "
+                "--blocks, --events, --sequence,\n--pages and --timeline.",
      .Examples = "  chronicle dump trace.db\n"
                  "  chronicle dump --events trace.db 0-3\n"
                  "  chronicle dump --superblock 17 trace.db\n"
                  "  chronicle dump --pages --frame 0x1ffeffe trace.db\n",
+     .Statuses = {{"0", "All that was asked for was printed."},
+                  {"1", "A part of the trace is damaged."},
+                  {"2", "The file cannot be read, or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Dump));
 static cl::opt<std::string> Range(cl::Positional, cl::sub(Dump));

@@ -26,10 +26,11 @@ static Command Info(
      .Summary = "show what a trace holds",
      .Arguments = "[options] trace.db",
      .Details = "Shows the program, its arguments and environment, the host, "
-                "threads, modules, counts, sizes\nand how the run ended.\n\n"
-                "Exit status: 0, or 2 if the file cannot be read.",
+                "threads, modules, counts, sizes\nand how the run ended.",
      .Examples = "  chronicle info trace.db\n"
                  "  chronicle info --json trace.db\n",
+     .Statuses = {{"0", "The trace was read, even if it is not complete."},
+                  {"2", "The file cannot be read, or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Info));
 static cl::opt<bool> Json("json", cl::sub(Info),

@@ -4,12 +4,15 @@
 /// The `chronicle` program: finds the command, parses its options and runs it.
 
 #include "query/base/UnknownName.h"
-#include "utils/chronicle/Subcommand.h"
+#include "utils/chronicle/Help.h"
+#include "utils/chronicle/Options.h"
+#include "utils/chronicle/Terminal.h"
+#include "utils/chronicle/manual/Version.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cstdlib>
 
 using namespace llvm;
 
@@ -18,12 +21,32 @@ namespace chronicle::cli {
 static Command *FirstCommand, **LastLink = &FirstCommand;
 
 Command::Command(const CommandInfo &Info)
-    : cl::SubCommand(Info.Name, Info.Summary), Info(Info) {
+    : cl::SubCommand(Info.Name, Info.Summary), Info(Info),
+      Color("color", cl::sub(*this), cl::init(ColorWhen::Auto),
+            cl::value_desc("WHEN"), cl::desc("Use colours"),
+            cl::values(clEnumValN(ColorWhen::Auto, "auto", ""),
+                       clEnumValN(ColorWhen::Always, "always", ""),
+                       clEnumValN(ColorWhen::Never, "never", ""))) {
   *LastLink = this;
   LastLink = &Next;
 }
 
-const Command *Command::first() { return FirstCommand; }
+std::vector<Command *> Command::all() {
+  std::vector<Command *> Commands;
+  for (Command *C = FirstCommand; C; C = C->Next)
+    Commands.push_back(C);
+  llvm::sort(Commands, [](const Command *A, const Command *B) {
+    return A->info().Name < B->info().Name;
+  });
+  return Commands;
+}
+
+Command *Command::find(StringRef Name) {
+  for (Command *C = FirstCommand; C; C = C->Next)
+    if (C->info().Name == Name)
+      return C;
+  return nullptr;
+}
 
 static void printError(const Twine &Program, const Twine &Text) {
   errs() << Program << ": ";
@@ -61,123 +84,25 @@ void reportInvalidNumber(const cl::Option &O, StringRef Value) {
                               " '" + Value + "': expected a number");
 }
 
-static void printVersion(raw_ostream &Out) {
-  Out << "chronicle " CHRONICLE_VERSION << '\n';
-}
-
-static std::vector<const Command *> sortedCommands() {
-  std::vector<const Command *> Commands;
-  for (const Command *C = Command::first(); C; C = C->next())
-    Commands.push_back(C);
-  llvm::sort(Commands, [](const Command *A, const Command *B) {
-    return A->info().Name < B->info().Name;
-  });
-  return Commands;
-}
-
-static void printOverview(raw_ostream &Out) {
-  Out << "Chronicle records a complete run of a program and answers questions "
-         "about any moment of it.\n\n"
-         "Usage: chronicle <command> [options] [arguments]\n\nCommands:\n";
-  for (const Command *C : sortedCommands())
-    Out << "  " << left_justify(C->info().Name, 12) << C->info().Summary
-        << '\n';
-  Out << "\nExamples:\n"
-         "  chronicle record ./program argument   record a run into trace.db\n"
-         "  chronicle info trace.db               show what was recorded\n"
-         "  chronicle verify trace.db             check that it is exact\n"
-         "  chronicle debug trace.db              open it in LLDB\n\n"
-         "'chronicle <command> --help' explains a command and its options. "
-         "'chronicle --version' prints\nthe version.\n";
-}
-
-/// The command's own options, sorted by name. Leaves out LLVM's, which every
-/// subcommand has in the generic category.
-static SmallVector<cl::Option *, 16> visibleOptions(Command &C) {
-  SmallVector<cl::Option *, 16> Options;
-  for (auto &[Name, Option] : cl::getRegisteredOptions(C)) {
-    bool Ours = is_contained(Option->Categories, &cl::getGeneralCategory());
-    if (Ours && Option->getOptionHiddenFlag() == cl::NotHidden)
-      Options.push_back(Option);
+int failUnknownCommand(StringRef Name) {
+  // A common mistake is to leave out the command.
+  std::string Meant;
+  if (Name.ends_with(".db") && sys::fs::exists(Name))
+    Meant = "debug";
+  else if (Name.contains('/') && sys::fs::can_execute(Name))
+    Meant = "record";
+  if (!Meant.empty()) {
+    printError("chronicle", "'" + Name +
+                                "' is not a command; did you mean 'chronicle " +
+                                Meant + " " + Name + "'?");
+    return 2;
   }
-  llvm::sort(Options, [](const cl::Option *A, const cl::Option *B) {
-    return A->ArgStr < B->ArgStr;
-  });
-  return Options;
-}
-
-static void printHelp(Command &C) {
-  const CommandInfo &Info = C.info();
-  outs() << "chronicle " << Info.Name << ": " << Info.Summary
-         << "\n\nUsage: chronicle " << Info.Name << ' ' << Info.Arguments
-         << '\n';
-  if (!Info.Details.empty())
-    outs() << '\n' << Info.Details.rtrim('\n') << '\n';
-  SmallVector<cl::Option *, 16> Options = visibleOptions(C);
-  if (!Options.empty()) {
-    size_t Width = 0;
-    for (cl::Option *O : Options)
-      Width = std::max(Width, O->getOptionWidth());
-    outs() << "\nOptions:\n";
-    for (cl::Option *O : Options)
-      O->printOptionInfo(Width);
-  }
-  if (!Info.Examples.empty())
-    outs() << "\nExamples:\n" << Info.Examples.rtrim('\n') << '\n';
-}
-
-static Command *findCommand(StringRef Name) {
-  for (Command *C = FirstCommand; C; C = const_cast<Command *>(C->next()))
-    if (C->info().Name == Name)
-      return C;
-  return nullptr;
-}
-
-static int failUnknownCommand(StringRef Name) {
   std::vector<StringRef> Names;
-  for (const Command *C : sortedCommands())
+  for (const Command *C : Command::all())
     Names.push_back(C->info().Name);
   printError("chronicle", base::unknownName("command", Name, Names,
                                             "'chronicle --help' lists them"));
   return 2;
-}
-
-/// Index in Args of the program to run, or Args.size(). Everything from there
-/// on belongs to that program and must not reach LLVM's parser, which would
-/// expand @file arguments and take the program's options for Chronicle's.
-static size_t findProgram(Command &C, ArrayRef<const char *> Args) {
-  auto &Options = cl::getRegisteredOptions(C);
-  for (size_t I = 0; I < Args.size(); ++I) {
-    StringRef Arg = Args[I];
-    if (Arg == "--")
-      return I + 1;
-    if (Arg.size() < 2 || Arg[0] != '-')
-      return I;
-    StringRef Name = Arg.ltrim('-');
-    auto Found = Options.find(Name);
-    if (Found != Options.end() &&
-        Found->second->getValueExpectedFlag() == cl::ValueRequired)
-      ++I;
-  }
-  return Args.size();
-}
-
-/// The error of LLVM's parser in Chronicle's words.
-static std::string optionError(StringRef Complaint) {
-  std::string Text;
-  SmallVector<StringRef, 4> Lines;
-  Complaint.split(Lines, '\n', -1, /*KeepEmpty=*/false);
-  for (StringRef Line : Lines) {
-    Line.consume_front("chronicle: ");
-    Line = Line.split("  Try:").first.rtrim();
-    if (Line.consume_front("Unknown command line argument "))
-      Text += "unknown option " + Line.rtrim('.').str();
-    else if (Line.consume_front("Did you mean "))
-      Text += "; did you mean " + Line.str();
-    else
-      Text += (Text.empty() ? "" : " ") + Line.str();
-  }
-  return Text;
 }
 
 /// The first argument that is neither an option nor one of the arguments that
@@ -186,7 +111,7 @@ static std::optional<StringRef>
 unexpectedArgument(Command &C, ArrayRef<const char *> Args) {
   size_t Left = C.PositionalOpts.size();
   while (true) {
-    Args = Args.drop_front(std::min(findProgram(C, Args), Args.size()));
+    Args = Args.drop_front(std::min(findOperand(C, Args), Args.size()));
     if (Args.empty())
       return std::nullopt;
     if (Left-- == 0)
@@ -195,22 +120,45 @@ unexpectedArgument(Command &C, ArrayRef<const char *> Args) {
   }
 }
 
+static bool isHelp(StringRef Arg) {
+  return Arg == "--help" || Arg == "-help" || Arg == "-h";
+}
+
+/// Applies --color before LLVM parses the options, so that it holds for help
+/// and for errors. A wrong value is reported later, with the other options.
+static void applyColor(ArrayRef<const char *> Args) {
+  for (size_t I = 0; I < Args.size(); ++I) {
+    StringRef Value = Args[I];
+    if (Value == "--color" && I + 1 < Args.size())
+      Value = Args[I + 1];
+    else if (!Value.consume_front("--color="))
+      continue;
+    setColors(StringSwitch<ColorWhen>(Value)
+                  .Case("always", ColorWhen::Always)
+                  .Case("never", ColorWhen::Never)
+                  .Default(ColorWhen::Auto));
+  }
+}
+
 static int runCommand(Command &C, ArrayRef<const char *> Args) {
-  size_t ProgramAt = C.info().TakesProgram ? findProgram(C, Args) : Args.size();
+  size_t ProgramAt = C.info().TakesProgram ? findOperand(C, Args) : Args.size();
   ProgramAt = std::min(ProgramAt, Args.size());
   ArrayRef<const char *> Program = Args.drop_front(ProgramAt);
   Args = Args.take_front(ProgramAt);
   if (C.info().TakesProgram && !Args.empty() && StringRef(Args.back()) == "--")
     Args = Args.drop_back();
 
+  applyColor(Args);
   for (StringRef Arg : Args) {
     if (Arg == "--")
       break;
-    if (Arg == "--help" || Arg == "-help" || Arg == "-h") {
+    if (isHelp(Arg)) {
       printHelp(C);
       return 0;
     }
   }
+  if (std::string Wrong = wrongOption(C, Args); !Wrong.empty())
+    return failUsage(C, Wrong);
   if (std::optional<StringRef> Extra = unexpectedArgument(C, Args))
     return failUsage(C, "unexpected argument '" + *Extra + "'");
   SmallVector<const char *, 16> Argv{"chronicle", C.info().Name.data()};
@@ -218,46 +166,62 @@ static int runCommand(Command &C, ArrayRef<const char *> Args) {
   std::string Complaint;
   raw_string_ostream Stream(Complaint);
   if (!cl::ParseCommandLineOptions(Argv.size(), Argv.data(), "", &Stream))
-    return Complaint.empty() ? pointToHelp(C) // a bad value is reported
-                             : failUsage(C, optionError(Complaint));
+    return Complaint.empty() ? pointToHelp(C) // a bad number is reported
+                             : failUsage(C, StringRef(Complaint).trim());
   return C.info().Run(Program);
 }
 
 static int chronicleMain(ArrayRef<const char *> Args) {
-  if (const char *NoColor = std::getenv("NO_COLOR"); NoColor && *NoColor) {
-    outs().enable_colors(false);
-    errs().enable_colors(false);
+  // Options before the command.
+  ArrayRef<const char *> Before = Args;
+  while (!Args.empty() && StringRef(Args.front()).starts_with("--color")) {
+    bool HasValue = StringRef(Args.front()).contains('=');
+    Args = Args.drop_front(std::min<size_t>(HasValue ? 1 : 2, Args.size()));
   }
-  if (Args.empty()) {
-    printOverview(errs());
+  setColors(ColorWhen::Auto);
+  Before = Before.drop_back(Args.size());
+  Command &Help = *Command::find("help");
+  if (std::string Wrong = wrongOption(Help, Before); !Wrong.empty()) {
+    printError("chronicle", Wrong);
     return 2;
   }
-  StringRef Name = Args.consume_front();
+  applyColor(Before);
+  if (Args.empty()) {
+    printUsage(errs());
+    return 2;
+  }
+  StringRef Name = Args.front();
+  Args = Args.drop_front();
   if (Name == "--version" || Name == "-version" || Name == "-V") {
-    printVersion(outs());
+    outs() << manual::versionText();
     return 0;
   }
-  bool Help = Name == "--help" || Name == "-help" || Name == "-h";
-  if (Help || Name == "help") {
-    if (Help || Args.empty()) {
-      printOverview(outs());
-      return 0;
-    }
-    Command *C = findCommand(Args[0]);
-    if (!C)
-      return failUnknownCommand(Args[0]);
-    printHelp(*C);
-    return 0;
+  if (isHelp(Name))
+    return runCommand(Help, {});
+  if (Name.starts_with("-")) {
+    printError("chronicle",
+               base::unknownName("option", Name,
+                                 {"--color", "--help", "--version"},
+                                 "options follow the command"));
+    return 2;
   }
-  Command *C = findCommand(Name);
-  if (!C)
-    return failUnknownCommand(Name);
-  return runCommand(*C, Args);
+  if (Command *C = Command::find(Name))
+    return runCommand(*C, Args);
+  return failUnknownCommand(Name);
 }
 
 } // namespace chronicle::cli
 
 int main(int argc, const char **argv) {
-  return chronicle::cli::chronicleMain(
-      ArrayRef(argv, argc).drop_front(argc > 0));
+  int Status =
+      chronicle::cli::chronicleMain(ArrayRef(argv, argc).drop_front(argc > 0));
+  // LLVM would end the program with a message of its own.
+  outs().flush();
+  if (std::error_code EC = outs().error()) {
+    outs().clear_error();
+    chronicle::cli::printError(
+        "chronicle", "cannot write to standard output: " + EC.message());
+    return Status ? Status : 2;
+  }
+  return Status;
 }

@@ -23,14 +23,17 @@ static Command Query(
          "Reads requests from standard input, one JSON object per line, and "
          "writes the answers to standard\noutput, one per line, each with the "
          "request's \"id\". If a request is given as an argument, answers\n"
-         "only that one. docs/query.md describes the requests.\n\n"
-         "Exit status: 0, 1 if the request in the argument fails or the reader "
-         "of the answers is gone, 2 if\nthe trace cannot be read or the socket "
-         "cannot be created.",
+         "only that one. docs/query.md describes the requests.",
      .Examples = "  chronicle query trace.db "
                  "'{\"cmd\":\"call-stack\",\"at\":\"end\"}'\n"
                  "  chronicle query trace.db < requests > answers\n"
                  "  chronicle query --listen /tmp/chronicle.socket trace.db\n",
+     .Statuses = {{"0", "The requests were answered."},
+                  {"1", "The request in the argument failed, or the reader of "
+                        "the answers is gone."},
+                  {"2",
+                   "The file cannot be read, the socket cannot be created, "
+                   "or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Query));
 static cl::opt<std::string> Request(cl::Positional, cl::sub(Query));
@@ -38,16 +41,17 @@ static NumberOption<unsigned> Jobs("jobs", cl::sub(Query), cl::value_desc("N"),
                                    cl::init(0),
                                    cl::desc("Answer up to N requests at a time "
                                             "(default one per processor)"));
+static ShortName JobsLetter("j", Jobs);
 static NumberOption<unsigned long long>
     CacheMb("cache-mb", cl::sub(Query), cl::value_desc("N"), cl::init(256),
             cl::desc("Keep up to N MiB of replayed history (default 256)"));
 static cl::opt<std::string>
     Listen("listen", cl::sub(Query), cl::value_desc("PATH"),
-           cl::desc("Serve clients of the Unix socket PATH instead"));
-static cl::list<std::string>
-    DebugDirectories("debug-directory", cl::sub(Query), cl::value_desc("DIR"),
-                     cl::desc("Search DIR for separate debug files before "
-                              "/usr/lib/debug; may be repeated"));
+           cl::desc("Serve clients of the Unix socket PATH"));
+static cl::list<std::string> DebugDirectories(
+    "debug-directory", cl::sub(Query), cl::value_desc("DIR"),
+    cl::desc("Search DIR for debug files, before /usr/lib/debug; "
+             "may be repeated"));
 
 static int answerOne(const query::Trace &T, ThreadPoolInterface &Pool) {
   jsonapi::Session S(T, Pool, [](StringRef Line) {

@@ -36,49 +36,66 @@ static Command Record(
      .Arguments = "[options] [--] program [arguments...]",
      .Details =
          "Runs the program and writes everything that happens to a trace. The "
-         "program behaves as it\ndoes without Chronicle, and its exit status "
-         "or signal becomes that of this command. Ctrl-C\nreaches the program. "
-         "A second Ctrl-C ends the recording, and the trace is complete up to "
-         "that\nmoment.\n\n"
-         "Prints a summary to standard error. With --json it is the last line "
-         "there.\n\n"
-         "Exit status: the program's, 125 if Chronicle fails, 126 if the "
-         "program cannot be run, 127 if it\nis not found.",
+         "program behaves as it does without Chronicle, and its exit status "
+         "or signal becomes that of this command. A summary goes to standard "
+         "error.\n\n"
+         "Ctrl-C reaches the program. A second Ctrl-C ends the recording, and "
+         "the trace is complete up to that moment.\n\n"
+         "Only the program itself is recorded. Processes that it starts run "
+         "as they do without Chronicle, so a recording of make or of a script "
+         "shows make or the shell. To record a program that a script starts, "
+         "write 'chronicle record' before the program's name in the script. "
+         "If the program replaces itself by exec, the trace ends there.",
      .Examples = "  chronicle record ./server --port 8080\n"
                  "  chronicle record -o sort.db -- sort -r names.txt\n"
-                 "  chronicle record --quiet --summary run.json make test\n",
+                 "  chronicle record --quiet --summary run.json ./unit-tests\n",
+     .Statuses = {{"the program's",
+                   "The program ran. If it died of a signal, so does "
+                   "this command."},
+                  {"125", "Chronicle failed, or an option is wrong."},
+                  {"126", "The program cannot be recorded."},
+                  {"127", "The program was not found."}},
      .Run = runRecord,
      .TakesProgram = true,
      .UsageStatus = launch::StatusOurFailure});
 
 static cl::opt<std::string>
-    Output("o", cl::sub(Record), cl::init("trace.db"), cl::value_desc("FILE"),
+    Output("output", cl::sub(Record), cl::init("trace.db"),
+           cl::value_desc("FILE"),
            cl::desc("Write the trace to FILE (default trace.db)"));
+static ShortName OutputLetter("o", Output);
 static cl::opt<bool> Force("force", cl::sub(Record),
                            cl::desc("Replace the trace file if it exists"));
+static ShortName ForceLetter("f", Force);
 static NumberOption<unsigned> BlockInstructions(
     "block-instructions", cl::sub(Record),
     cl::init(launch::DefaultBlockInstructions), cl::value_desc("N"),
-    cl::desc("Maximum number of instructions per block, 1000 to 10000000 "
-             "(default 100000)"));
-static cl::opt<file::Codec> Compression(
-    "codec", cl::sub(Record), cl::init(file::Codec::Zstd),
-    cl::value_desc("NAME"),
-    cl::desc("Compression of the trace (default lz4 for the parts that are "
-             "read most, zstd for the rest):"),
-    cl::values(clEnumValN(file::Codec::Zstd, "zstd", "smallest"),
-               clEnumValN(file::Codec::Lz4, "lz4", "fastest to read"),
-               clEnumValN(file::Codec::Zlib, "zlib", "zlib"),
-               clEnumValN(file::Codec::None, "none", "no compression")));
+    cl::desc("Limit blocks to N instructions (default 100000)"));
+static ChoiceOption<file::Codec>
+    Compression("codec", cl::sub(Record), cl::init(file::Codec::Zstd),
+                cl::value_desc("NAME"),
+                cl::desc("Compress with NAME only, not with lz4 and zstd"),
+                cl::values(clEnumValN(file::Codec::Zstd, "zstd", "smallest"),
+                           clEnumValN(file::Codec::Lz4, "lz4", "fastest"),
+                           clEnumValN(file::Codec::Zlib, "zlib", ""),
+                           clEnumValN(file::Codec::None, "none", "")));
 static NumberOption<int> Level("level", cl::sub(Record), cl::init(1),
                                cl::value_desc("N"),
                                cl::desc("Compression level (default 1)"));
-static cl::opt<std::string> LogLoads(
-    "log-loads", cl::sub(Record), cl::init("auto"), cl::value_desc("WHEN"),
-    cl::desc("Whether to log loads too: always, never, or auto, which logs "
-             "them while other processes may write the memory (default auto)"));
+namespace {
+enum class LogLoadsWhen { Auto, Always, Never };
+} // namespace
+static ChoiceOption<LogLoadsWhen>
+    LogLoads("log-loads", cl::sub(Record), cl::init(LogLoadsWhen::Auto),
+             cl::value_desc("WHEN"),
+             cl::desc("Log what the program reads from memory, too"),
+             cl::values(clEnumValN(LogLoadsWhen::Auto, "auto",
+                                   "where others write, the default"),
+                        clEnumValN(LogLoadsWhen::Always, "always", ""),
+                        clEnumValN(LogLoadsWhen::Never, "never", "")));
 static cl::opt<bool> Quiet("quiet", cl::sub(Record),
                            cl::desc("Print no progress and no summary"));
+static ShortName QuietLetter("q", Quiet);
 static cl::opt<bool> Json("json", cl::sub(Record),
                           cl::desc("Print the summary as one line of JSON"));
 static cl::opt<std::string>
@@ -150,15 +167,12 @@ static std::string wrongOptions() {
     return formatv("invalid --level {0}: expected a number from {1} to {2} for "
                    "{3}",
                    int(Level), Lowest, Highest, file::codecName(Compression));
-  if (LogLoads != "auto" && LogLoads != "always" && LogLoads != "never")
-    return "invalid --log-loads '" + LogLoads +
-           "': expected auto, always or never";
   if (RingChunks.getNumOccurrences() && (RingChunks < 2 || RingChunks > 4096))
     return formatv(
         "invalid --ring-chunks {0}: expected a number from 2 to 4096",
         unsigned(RingChunks));
   if (Output.empty())
-    return "-o needs a file name";
+    return "--output needs a file name";
   return "";
 }
 
@@ -212,13 +226,25 @@ static file::TraceWriter::Compression compression() {
   return How;
 }
 
+static StringRef logLoads() {
+  switch (LogLoads) {
+  case LogLoadsWhen::Auto:
+    return "auto";
+  case LogLoadsWhen::Always:
+    return "always";
+  case LogLoadsWhen::Never:
+    return "never";
+  }
+  llvm_unreachable("not a LogLoadsWhen");
+}
+
 static json::Object recordedOptions() {
   const file::TraceWriter::Compression How = compression();
   return json::Object{{"block-instructions", int64_t(BlockInstructions)},
                       {"codec", file::codecName(How.Others)},
                       {"bulk-codec", file::codecName(How.Bulk)},
                       {"level", int64_t(Level)},
-                      {"log-loads", LogLoads}};
+                      {"log-loads", logLoads()}};
 }
 
 /// Removes Valgrind's report of the signal that ended the program: a stack
@@ -371,7 +397,7 @@ static Expected<launch::ProcessEnd> record(ArrayRef<const char *> Arguments) {
   launch::RecorderCommand Command;
   Command.Tool = Recorder->Tool;
   Command.Launcher = Recorder->Launcher;
-  Command.LogLoads = LogLoads;
+  Command.LogLoads = logLoads();
   Command.RingDescriptor = Ring->descriptor();
   Command.LogDescriptor = Log->descriptor();
   Command.Program.assign(Arguments.begin(), Arguments.end());

@@ -28,24 +28,25 @@ static Command
                "Waits for debuggers that speak the gdb remote protocol. Each "
                "gets its own process, which starts at\nthe end of the run and "
                "can go to any moment of it, but cannot be changed. Ctrl-C ends "
-               "the server.\n\n"
-               "Exit status: 0 with --once, 2 if the trace cannot be read or "
-               "the port is not available.",
+               "the server.",
            .Examples = "  chronicle serve --port 1234 trace.db\n"
                        "  gdb -ex 'target remote :1234' ./program\n",
+           .Statuses = {{"0", "The debugger disconnected (--once)."},
+                        {"2", "The file cannot be read, the port is not "
+                              "available, or an option is wrong."}},
            .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Serve));
 static NumberOption<unsigned>
     Port("port", cl::sub(Serve), cl::value_desc("N"),
-         cl::desc("TCP port; 0 takes a free port and prints it (default 0)"));
+         cl::desc("Listen on TCP port N; 0 (the default) takes a free one"));
 static cl::opt<std::string> Listen(
     "listen", cl::sub(Serve), cl::value_desc("ADDRESS"), cl::init("127.0.0.1"),
-    cl::desc("Address to listen on (default 127.0.0.1). Everyone who can "
-             "reach it can read the whole trace"));
+    cl::desc("Listen on ADDRESS (default 127.0.0.1); every client can read "
+             "the whole trace"));
 static cl::opt<std::string>
     At("at", cl::sub(Serve), cl::value_desc("TIME"), cl::init("end"),
-       cl::desc("Where debuggers start: start, end or a timestamp (default "
-                "end)"));
+       cl::desc("Start debuggers at TIME: start, end (the default) or a "
+                "timestamp"));
 static cl::opt<bool> Once("once", cl::sub(Serve),
                           cl::desc("End when the first debugger disconnects"));
 

@@ -18,12 +18,14 @@ static int run(ArrayRef<const char *>);
 static Command SetupLldb(
     {.Name = "setup-lldb",
      .Summary = "make LLDB load Chronicle's commands at every start",
-     .Arguments = "[--undo]",
+     .Arguments = "[options]",
      .Details = "Adds a line to ~/.lldbinit that loads Chronicle's plugin. "
-                "Running it again changes nothing.\n\n"
-                "Exit status: 0, or 2 if the file cannot be read or written.",
+                "Running it again changes nothing.",
      .Examples = "  chronicle setup-lldb\n"
                  "  chronicle setup-lldb --undo\n",
+     .Statuses = {{"0", "The line is there, or was removed."},
+                  {"2", "The file cannot be read or written, or an option is "
+                        "wrong."}},
      .Run = run});
 static cl::opt<bool> Undo("undo", cl::sub(SetupLldb),
                           cl::desc("Remove the line again"));

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/WithColor.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -15,6 +16,23 @@
 using namespace llvm;
 
 namespace chronicle::cli {
+
+void setColors(ColorWhen When) {
+  switch (When) {
+  case ColorWhen::Auto:
+    WithColor::setAutoDetectFunction([](const raw_ostream &Out) {
+      const char *NoColor = std::getenv("NO_COLOR");
+      return (!NoColor || !*NoColor) && Out.has_colors();
+    });
+    break;
+  case ColorWhen::Always:
+    WithColor::setAutoDetectFunction([](const raw_ostream &) { return true; });
+    break;
+  case ColorWhen::Never:
+    WithColor::setAutoDetectFunction([](const raw_ostream &) { return false; });
+    break;
+  }
+}
 
 /// Three significant digits, so that the width of a live line stays the same.
 static std::string threeDigits(double Number) {

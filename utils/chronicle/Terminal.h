@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// What the commands show on a terminal: readable numbers, a line that updates
-/// itself, and a progress bar. Lines and bars are not shown if standard error
-/// is not a terminal.
+/// What the commands show on a terminal: colours, readable numbers, a line that
+/// updates itself, and a progress bar. Lines and bars are not shown if standard
+/// error is not a terminal.
 
 #ifndef CHRONICLE_UTILS_CHRONICLE_TERMINAL_H
 #define CHRONICLE_UTILS_CHRONICLE_TERMINAL_H
@@ -15,6 +15,12 @@
 #include <string>
 
 namespace chronicle::cli {
+
+/// When output is coloured. Auto is on a terminal, unless NO_COLOR is set
+/// (https://no-color.org).
+enum class ColorWhen { Auto, Always, Never };
+/// Sets this for llvm::WithColor, through which all colours go.
+void setColors(ColorWhen When);
 
 /// A size with three digits: "512 B", "1.50 KiB", "23.4 MiB", "117 GiB".
 std::string humanBytes(uint64_t Bytes);

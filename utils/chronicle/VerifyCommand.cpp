@@ -22,24 +22,24 @@ static Command Verify(
     {.Name = "verify",
      .Summary = "replay a trace and check that it is exact",
      .Arguments = "[options] trace.db",
-     .Details =
-         "Replays every block from its snapshot and the reconstructed "
-         "memory, and compares all registers\nand every byte written "
-         "with what was recorded. One block in eight is interpreted, as "
-         "it is for\nquestions. In the others, code that runs often is "
-         "replayed as native code.\n\n"
-         "Exit status: 0 if nothing differs and the trace is complete, 1 "
-         "if not, 2 if the file cannot be read.",
+     .Details = "Replays every block from its snapshot and the reconstructed "
+                "memory, and compares all registers\nand every byte written "
+                "with what was recorded. One block in eight is interpreted, as "
+                "it is for\nquestions. In the others, code that runs often is "
+                "replayed as native code.",
      .Examples = "  chronicle verify trace.db\n"
                  "  chronicle verify -j 4 --json trace.db\n",
+     .Statuses = {{"0", "The trace is exact and complete."},
+                  {"1", "Something differs, or the trace is not complete."},
+                  {"2", "The file cannot be read, or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Verify));
 static cl::opt<bool> Json("json", cl::sub(Verify),
                           cl::desc("Print one JSON object"));
 static NumberOption<unsigned>
-    Jobs("j", cl::sub(Verify), cl::init(0), cl::Prefix, cl::value_desc("N"),
-         cl::desc("Number of threads (default one per "
-                  "processor)"));
+    Jobs("jobs", cl::sub(Verify), cl::init(0), cl::value_desc("N"),
+         cl::desc("Use N threads (default one per processor)"));
+static ShortName JobsLetter("j", Jobs);
 static NumberOption<unsigned long long>
     MemoryMb("memory-mb", cl::sub(Verify), cl::init(1024), cl::value_desc("N"),
              cl::desc("Keep up to N MiB of pages (default 1024)"));
@@ -49,8 +49,7 @@ static cl::opt<bool>
 static NumberOption<unsigned long long>
     MaxMismatches("max-mismatches", cl::sub(Verify), cl::init(20),
                   cl::value_desc("N"),
-                  cl::desc("Maximum number of mismatches to show (default "
-                           "20)"));
+                  cl::desc("Show at most N mismatches (default 20)"));
 
 static std::vector<std::pair<uint64_t, uint32_t>>
 opaqueByAmount(const query::VerifyReport &R) {

@@ -61,10 +61,11 @@ def build(compiler, program, source):
     subprocess.run(command, check=True, timeout=TIMEOUT)
 
 
-def run(command, text=None):
+def run(command, text=None, directory=None):
     """Runs a debugger in a process group of its own; returns its exit status and its output."""
     with subprocess.Popen(
         command,
+        cwd=directory,
         stdin=subprocess.PIPE if text else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -79,14 +80,14 @@ def run(command, text=None):
     return process.returncode, output.decode(errors="replace")
 
 
-def lldb(command, commands, settings=SETTINGS):
+def lldb(command, commands, settings=SETTINGS, directory=None):
     """Runs LLDB over a file of these commands, so that it waits for the end of each. Returns what
     it prints, with its prompts."""
     with tempfile.NamedTemporaryFile("w", suffix=".lldb") as script:
         script.write("\n".join(commands + ["quit"]) + "\n")
         script.flush()
         words = [word for line in settings for word in ("-O", line)]
-        status, text = run(command + words + ["-s", script.name])
+        status, text = run(command + words + ["-s", script.name], directory=directory)
     # LLDB prints these from another thread, at any time.
     text = re.sub(r"\d+ locations? added to breakpoint \d+\n", "", text)
     if status:
@@ -94,9 +95,9 @@ def lldb(command, commands, settings=SETTINGS):
     return text
 
 
-def lldb_answers(command, commands, settings=SETTINGS):
+def lldb_answers(command, commands, settings=SETTINGS, directory=None):
     """Runs LLDB. Returns its answer to each of the commands, and all of its output."""
-    output = lldb(command, commands, settings)
+    output = lldb(command, commands, settings, directory)
     starts, ends = [], []
     at = 0
     for text in commands + ["quit"]:

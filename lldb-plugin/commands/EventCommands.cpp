@@ -116,6 +116,7 @@ namespace {
 struct ThreadNow {
   answers::ThreadInfo Info;
   std::optional<questions::Place> Where;
+  std::optional<questions::Place> Caller; ///< if it is in the system's code
 };
 } // namespace
 
@@ -124,6 +125,7 @@ static json::Object toJSON(const ThreadNow &Thread) {
   if (Thread.Where) {
     O["pc"] = jsonapi::hexNumber(Thread.Where->Pc);
     O["symbol"] = jsonapi::toJSON(*Thread.Where);
+    O["caller"] = jsonapi::toJSON(Thread.Caller);
   }
   return O;
 }
@@ -132,13 +134,19 @@ static Expected<std::vector<ThreadNow>> threadsAt(const query::Trace &T,
                                                   Timestamp Now) {
   std::vector<ThreadNow> Result;
   for (const answers::ThreadInfo &Info : T.allThreads()) {
-    Result.push_back({Info, std::nullopt});
+    Result.push_back({Info, std::nullopt, std::nullopt});
     if (Info.Started > Now || (Info.Exited && *Info.Exited <= Now))
       continue;
     Expected<answers::Registers> R = T.registers(Info.Number, Now);
     if (!R)
       return R.takeError();
-    Result.back().Where = questions::placeAt(T, R->rip(), Now);
+    ThreadNow &Thread = Result.back();
+    Thread.Where = questions::placeAt(T, R->rip(), Now);
+    Expected<std::optional<questions::Place>> Caller =
+        questions::callerOfSystemCode(T, *Thread.Where, Info.Number, Now);
+    if (!Caller)
+      return Caller.takeError();
+    Thread.Caller = std::move(*Caller);
   }
   return Result;
 }
@@ -158,8 +166,8 @@ static Error threads(CommandCall &Call, target::LoadedTrace &Loaded) {
   }
   target::Table Rows(
       {"", "thread", "tid", "parent", "started", "ended", "now"});
-  for (const auto &[Info, Where] : *All) {
-    std::string Now = Where                      ? target::placeOf(*Where)
+  for (const auto &[Info, Where, Caller] : *All) {
+    std::string Now = Where ? target::placeOf(*Where, Caller)
                       : Info.Started > Here.Time ? "not started yet"
                                                  : "ended";
     Rows.add({Info.Number == Here.Thread ? "*" : "",

@@ -7,6 +7,7 @@
 #ifndef CHRONICLE_RECORDER_LAUNCH_RECORDERCOMMAND_H
 #define CHRONICLE_RECORDER_LAUNCH_RECORDERCOMMAND_H
 
+#include "recorder/launch/InheritedDescriptors.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct RecorderCommand {
   int RingDescriptor = -1;
   int LogDescriptor = -1;
   std::vector<std::string> Program; ///< the program's command line
+  /// What the launcher need not hold open once the program runs, or null.
+  const InheritedDescriptors *Inherited = nullptr;
 
   std::vector<std::string> commandLine() const;
   /// The environment of this process plus what Valgrind's core needs, which the

@@ -73,6 +73,10 @@ std::vector<std::string> logMessages(StringRef Log) {
 std::string fatalMessage(ArrayRef<std::string> Messages) {
   if (Messages.empty())
     return "";
+  // What Valgrind cannot do is followed by advice and the program's stack.
+  auto Missing = find(Messages, "the following unimplemented functionality:");
+  if (Missing != Messages.end() && Missing + 1 != Messages.end())
+    return Missing[1];
   // Valgrind prints one or two lines, and then its own stack. A failure of its
   // memory management has no stack.
   auto Stack = find(Messages, "host stacktrace:");

@@ -144,6 +144,8 @@ Error Supervisor::start(const RecorderCommand &Command) {
     return launchErrorFromErrno(
         StatusOurFailure, "cannot execute the recorder '" + Command.Tool + "'");
   }
+  if (Command.Inherited)
+    Command.Inherited->release();
   return Error::success();
 }
 

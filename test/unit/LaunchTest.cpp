@@ -128,6 +128,17 @@ TEST(RecorderLogTest, MessagesWithoutPrefixes) {
   EXPECT_TRUE(launch::logMessages("").empty());
 }
 
+TEST(RecorderLogTest, NamesWhatValgrindCannotDo) {
+  EXPECT_EQ(launch::fatalMessage(launch::logMessages(
+                "==7== Unsupported clone() flags: 0x200\n"
+                "==7== Valgrind detected that your program requires\n"
+                "==7== the following unimplemented functionality:\n"
+                "==7==    Valgrind does not support general clone().\n"
+                "==7== Valgrind has to exit now.  Sorry.  Bye!\n"
+                "==7==    by 0x10: ???\n")),
+            "Valgrind does not support general clone().");
+}
+
 TEST(RecorderLogTest, ReadsWithoutMovingTheWriter) {
   launch::RecorderLog Log = cantFail(launch::RecorderLog::create());
   EXPECT_TRUE(Log.messages().empty());

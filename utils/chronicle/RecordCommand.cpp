@@ -6,6 +6,7 @@
 
 #include "indexer/Indexer.h"
 #include "query/replay/program/ProgramBuilder.h"
+#include "recorder/launch/InheritedDescriptors.h"
 #include "recorder/launch/LaunchError.h"
 #include "recorder/launch/ProgramFile.h"
 #include "recorder/launch/RecorderCommand.h"
@@ -358,7 +359,9 @@ static Error finishTrace(indexer::Indexer &Index, RecordResult &Result) {
 
 /// Records a run.
 /// \return how the program ended. An error is never the program's fault.
-static Expected<launch::ProcessEnd> record(ArrayRef<const char *> Arguments) {
+static Expected<launch::ProcessEnd>
+record(ArrayRef<const char *> Arguments,
+       const launch::InheritedDescriptors &Inherited) {
   Expected<launch::ProgramFile> Program = findProgram(Arguments[0]);
   if (!Program)
     return Program.takeError();
@@ -398,6 +401,7 @@ static Expected<launch::ProcessEnd> record(ArrayRef<const char *> Arguments) {
   Command.Tool = Recorder->Tool;
   Command.Launcher = Recorder->Launcher;
   Command.LogLoads = logLoads();
+  Command.Inherited = &Inherited;
   Command.RingDescriptor = Ring->descriptor();
   Command.LogDescriptor = Log->descriptor();
   Command.Program.assign(Arguments.begin(), Arguments.end());
@@ -419,12 +423,13 @@ static Expected<launch::ProcessEnd> record(ArrayRef<const char *> Arguments) {
 
 static int runRecord(ArrayRef<const char *> Program) {
   launch::reserveStandardStreams();
+  const launch::InheritedDescriptors Inherited;
   std::string Wrong = wrongOptions();
   if (!Wrong.empty())
     return failUsage(Record, Wrong);
   if (Program.empty())
     return failUsage(Record, "no program given: name it after the options");
-  Expected<launch::ProcessEnd> End = record(Program);
+  Expected<launch::ProcessEnd> End = record(Program, Inherited);
   if (!End) {
     int Status = launch::StatusOurFailure;
     std::string Text;

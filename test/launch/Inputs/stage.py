@@ -65,6 +65,9 @@ def stage(command, output):
         os.setpgid(0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, ALL)
     os.dup2(output, 1)
+    if place == "background":
+        # Nothing waits for `chronicle record`, which holds standard error open until it ends.
+        os.dup2(output, 2)
     os.environ["STAGE"] = str(os.getpid())
     child = start(command)
     if place == "background":

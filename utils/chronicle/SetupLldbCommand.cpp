@@ -71,6 +71,14 @@ static int run(ArrayRef<const char *>) {
     outs() << File << " is up to date\n";
     return 0;
   }
+  // A file that had nothing but our line is removed with it.
+  if (After.empty() && !sys::fs::is_symlink_file(File)) {
+    if (std::error_code Code = sys::fs::remove(File))
+      return fail(SetupLldb, 2,
+                  "cannot remove " + File + ": " + Code.message());
+    outs() << "removed " << File << ", which had nothing else\n";
+    return 0;
+  }
   // Writes a new file and renames it, so that it is never half written.
   if (Error E = writeToOutput(File, [&](raw_ostream &Out) {
         Out << After;

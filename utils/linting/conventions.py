@@ -10,7 +10,7 @@ MOST_LINES = 500
 MOST_COLUMNS = 100
 SPDX = "SPDX-License-Identifier: "
 # These have no comments, are not ours to mark, or are bytes that a test reads.
-WITHOUT_SPDX = re.compile(r"(\.json|\.png|\.gitignore|(^|/)LICENSE|(^|/)COPYING|/Inputs/.*)$")
+WITHOUT_SPDX = re.compile(r"(\.json|\.png|\.gitignore|(^|/)LICENSE|(^|/)COPYING|packaging/(copyright|changelog)|/Inputs/.*)$")
 NAMESPACE = re.compile(r"^(?:inline )?namespace(?: ([\w:]+))? \{")
 # A class of another room may be declared, not defined, in that room's namespace.
 DECLARATION = re.compile(r"^\s*(?:(?:class|struct|enum class|enum) \w+(?: : \w+)?;\s*)+(?://.*)?$")

@@ -24,13 +24,29 @@ cli::RecordResult sample() {
   return R;
 }
 
+std::string summaryText(const cli::RecordResult &R) {
+  std::string Text;
+  raw_string_ostream Out(Text);
+  cli::printSummary(Out, R);
+  return Text;
+}
+
 TEST(RecordReportTest, Text) {
   EXPECT_EQ(summaryText(sample()),
             "chronicle: recorded ./prog into trace.db\n"
             "  1,234,567 instructions in 2.00 s (617 k per second), "
             "1 superblock, 2 threads, 3,000 events\n"
             "  1.00 MiB, 0.849 bytes per instruction\n"
-            "  the program exited with status 3\n");
+            "  the program exited with status 3\n"
+            "Next: chronicle debug trace.db\n");
+}
+
+TEST(RecordReportTest, TheNextCommandCanBePasted) {
+  cli::RecordResult R = sample();
+  R.Trace = "it's here/trace 1.db";
+  EXPECT_TRUE(
+      StringRef(summaryText(R))
+          .ends_with("\nNext: chronicle debug 'it'\\''s here/trace 1.db'\n"));
 }
 
 TEST(RecordReportTest, NothingRecordedDividesNothing) {
@@ -43,9 +59,10 @@ TEST(RecordReportTest, NothingRecordedDividesNothing) {
 
 TEST(RecordReportTest, Endings) {
   auto LastLine = [](const cli::RecordResult &R) {
-    return StringRef(cli::summaryText(R))
-        .rtrim()
-        .rsplit('\n')
+    const std::string Text = summaryText(R);
+    return StringRef(Text)
+        .split("\nNext: ")
+        .first.rsplit('\n')
         .second.trim()
         .str();
   };
@@ -53,6 +70,8 @@ TEST(RecordReportTest, Endings) {
   R.End = {true, SIGSEGV, 0, false};
   R.Index.Reason = "signal";
   EXPECT_EQ(LastLine(R), "the program died of SIGSEGV");
+  R.Place = "parse at parse.c:12";
+  EXPECT_EQ(LastLine(R), "the program died of SIGSEGV in parse at parse.c:12");
   R = sample();
   R.Index.Reason = "exec";
   EXPECT_EQ(LastLine(R), "the program replaced itself with another program, "
@@ -70,7 +89,7 @@ TEST(RecordReportTest, MessagesAreFewInTextAndAllInJson) {
   cli::RecordResult R = sample();
   for (int I = 0; I < 7; ++I)
     R.Messages.push_back("message " + std::to_string(I));
-  std::string Text = cli::summaryText(R);
+  std::string Text = summaryText(R);
   EXPECT_NE(Text.find("  valgrind: message 4\n"), std::string::npos);
   EXPECT_EQ(Text.find("message 5"), std::string::npos);
   EXPECT_NE(Text.find("  valgrind: 2 more lines (shown by --json)\n"),

@@ -16,7 +16,9 @@
 #include "recorder/launch/Supervisor.h"
 #include "utils/chronicle/RecordReport.h"
 #include "utils/chronicle/Subcommand.h"
-#include "utils/chronicle/SummaryFile.h"
+#include "utils/chronicle/recording/CrashPlace.h"
+#include "utils/chronicle/recording/OutputFile.h"
+#include "utils/chronicle/recording/SummaryFile.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -45,11 +47,12 @@ static Command Record(
          "Only the program itself is recorded. Processes that it starts run "
          "as they do without Chronicle, so a recording of make or of a script "
          "shows make or the shell. To record a program that a script starts, "
-         "write 'chronicle record' before the program's name in the script. "
+         "write 'chronicle record' before the program's name in the script; "
+         "for the tests of a build system see chronicle-record-failing --help. "
          "If the program replaces itself by exec, the trace ends there.",
      .Examples = "  chronicle record ./server --port 8080\n"
                  "  chronicle record -o sort.db -- sort -r names.txt\n"
-                 "  chronicle record --quiet --summary run.json ./unit-tests\n",
+                 "  chronicle record --only-failing -d traces ./parser-test\n",
      .Statuses = {{"the program's",
                    "The program ran. If it died of a signal, so does "
                    "this command."},
@@ -65,6 +68,14 @@ static cl::opt<std::string>
            cl::value_desc("FILE"),
            cl::desc("Write the trace to FILE (default trace.db)"));
 static ShortName OutputLetter("o", Output);
+static cl::opt<std::string>
+    Directory("directory", cl::sub(Record), cl::value_desc("DIR"),
+              cl::desc("Write the trace to a new file PROGRAM-PID.db in DIR"));
+static ShortName DirectoryLetter("d", Directory);
+static cl::opt<bool>
+    OnlyFailing("only-failing", cl::sub(Record),
+                cl::desc("Remove the trace if the program exits with status 0, "
+                         "and print nothing then"));
 static cl::opt<bool> Force("force", cl::sub(Record),
                            cl::desc("Replace the trace file if it exists"));
 static ShortName ForceLetter("f", Force);
@@ -174,6 +185,11 @@ static std::string wrongOptions() {
         unsigned(RingChunks));
   if (Output.empty())
     return "--output needs a file name";
+  if (Output.getNumOccurrences() && Directory.getNumOccurrences())
+    return "--output and --directory exclude each other: one names the trace, "
+           "the other lets Chronicle name it";
+  if (Directory.getNumOccurrences() && Directory.empty())
+    return "--directory needs the name of a directory";
   return "";
 }
 
@@ -181,23 +197,14 @@ static Error ourFailure(const Twine &Text) {
   return launch::launchError(launch::StatusOurFailure, Text);
 }
 
-/// Refuses outputs that would destroy something.
-static Error checkOutput(const launch::ProgramFile &Program) {
-  sys::fs::file_status Status;
-  if (sys::fs::status(Output, Status) || !sys::fs::exists(Status))
-    return Error::success(); // creating the file reports other errors
-  if (sys::fs::is_directory(Status))
-    return ourFailure("'" + Output + "' is a directory");
-  if (!sys::fs::is_regular_file(Status))
-    return ourFailure("'" + Output +
-                      "' is not a regular file, which a trace must be");
-  if (!Force)
-    return ourFailure("'" + Output +
-                      "' exists: use --force to replace it, or -o to name "
-                      "another file");
-  if (sys::fs::equivalent(Output, Program.Path))
-    return ourFailure("'" + Output + "' is the program itself");
-  return Error::success();
+static Expected<recording::OutputFile>
+chooseOutput(const launch::ProgramFile &Program) {
+  if (!Directory.empty())
+    return recording::OutputFile::inDirectory(Directory, Program.Path);
+  recording::OutputFile Chosen{Output, Force};
+  if (Error E = Chosen.check(Program))
+    return E;
+  return Chosen;
 }
 
 namespace {
@@ -277,14 +284,16 @@ static Error startFailure(const launch::ProcessEnd &End,
 
 /// Prints the summary.
 /// \return an error if the trace is not complete.
-static Error report(const RecordResult &Result, SummaryFile &Summary) {
+static Error report(const RecordResult &Result,
+                    recording::SummaryFile &Summary) {
   if (Json)
     errs() << json::Value(summaryJson(Result)) << '\n';
-  else if (!Quiet)
-    errs() << summaryText(Result);
+  else if (!Quiet && !Result.Removed)
+    printSummary(errs(), Result);
   if (Error E = Summary.write(summaryJson(Result)))
     return E;
-  if (!Result.Index.Failure.empty())
+  // Without a trace it does not matter that it was not complete.
+  if (!Result.Index.Failure.empty() && !Result.Removed)
     return ourFailure("the trace is not complete: " + Result.Index.Failure);
   return Error::success();
 }
@@ -298,15 +307,16 @@ static Expected<launch::ProgramFile> findProgram(const char *Name) {
 /// Creates the trace file, and the indexer that fills it from the ring.
 static Expected<std::unique_ptr<indexer::Indexer>>
 createIndexer(const launch::ProgramFile &Program,
+              const recording::OutputFile &Trace,
               ArrayRef<const char *> Arguments, launch::SharedRing &Ring) {
   // Removed rather than truncated, so that processes that have the old trace
   // open keep it. If it cannot be removed, it may still be writable.
   SmallString<128> Old;
-  if (Force && !sys::fs::real_path(Output, Old))
+  if (Trace.Replace && !sys::fs::real_path(Trace.Path, Old))
     (void)sys::fs::remove(Old);
   indexer::IndexerOptions Options;
-  Options.Path = Output;
-  Options.Overwrite = Force;
+  Options.Path = Trace.Path;
+  Options.Overwrite = Trace.Replace;
   Options.Compression = compression();
   Options.Programs = program::programMaker();
   Options.Run = launch::runFacts(Program, Arguments, recordedOptions());
@@ -365,9 +375,15 @@ record(ArrayRef<const char *> Arguments,
   Expected<launch::ProgramFile> Program = findProgram(Arguments[0]);
   if (!Program)
     return Program.takeError();
-  if (Error E = checkOutput(*Program))
-    return E;
-  SummaryFile Summary(SummaryPath);
+  Expected<recording::OutputFile> Trace = chooseOutput(*Program);
+  if (!Trace)
+    return Trace.takeError();
+  // A file that was made for the trace goes if there is none.
+  scope_exit RemoveReserved([&] {
+    if (!Directory.empty())
+      (void)sys::fs::remove(Trace->Path);
+  });
+  recording::SummaryFile Summary(SummaryPath);
   if (Error E = Summary.open())
     return E;
   Expected<RecorderPaths> Recorder = findRecorder();
@@ -388,13 +404,13 @@ record(ArrayRef<const char *> Arguments,
   if (!Log)
     return Log.takeError();
   Expected<std::unique_ptr<indexer::Indexer>> Index =
-      createIndexer(*Program, Arguments, *Ring);
+      createIndexer(*Program, *Trace, Arguments, *Ring);
   if (!Index)
     return Index.takeError();
   // Until the program runs, the trace is not worth keeping.
   scope_exit RemoveTrace([&] {
     Index->reset();
-    (void)sys::fs::remove(Output);
+    (void)sys::fs::remove(Trace->Path);
   });
 
   launch::RecorderCommand Command;
@@ -410,12 +426,25 @@ record(ArrayRef<const char *> Arguments,
 
   RecordResult Result;
   Result.Program = Arguments[0];
-  Result.Trace = Output;
+  Result.Trace = Trace->Path;
   if (Error E = runProgram(**Supervisor, Command, *Ring, **Index, *Log, Result))
     return E;
   RemoveTrace.release();
-  if (Error E = finishTrace(**Index, Result))
-    return E;
+  RemoveReserved.release();
+  Error Finished = finishTrace(**Index, Result);
+  if (OnlyFailing && !Result.End.BySignal && Result.End.Code == 0) {
+    // A passing test must not fail because its trace could not be written.
+    consumeError(std::move(Finished));
+    Index->reset();
+    if (std::error_code EC = sys::fs::remove(Result.Trace))
+      return ourFailure("cannot remove '" + Result.Trace +
+                        "': " + EC.message());
+    Result.Removed = true;
+  } else if (Finished) {
+    return Finished;
+  }
+  if (!Quiet || Json || !SummaryPath.empty())
+    Result.Place = recording::crashPlace(Result.Trace, runEnd(Result));
   if (Error E = report(Result, Summary))
     return E;
   return Result.End;

@@ -2,7 +2,9 @@
 
 #include "utils/chronicle/RecordReport.h"
 #include "trace-format/Text.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/WithColor.h"
 #include <unistd.h>
 
 using namespace llvm;
@@ -42,17 +44,28 @@ static std::string outcomeText(const RecordResult &R) {
   // What ended then is the recorder.
   if (Recorded.How == answers::RunEnd::Kind::RecorderFailed)
     return "the program " + Recorded.text();
-  return "the program " + Process +
+  return "the program " + Process + (R.Place.empty() ? "" : " in " + R.Place) +
          (Recorded.cutShort() ? ", after the end of the trace" : "");
 }
 
-std::string summaryText(const RecordResult &R) {
+/// A word that a shell takes as it is.
+static std::string shellQuoted(StringRef Word) {
+  auto Plain = [](char C) {
+    return isAlnum(C) || StringRef("_./+,:@%=-").contains(C);
+  };
+  if (!Word.empty() && llvm::all_of(Word, Plain))
+    return Word.str();
+  std::string Quoted = "'";
+  for (char C : Word)
+    Quoted += C == '\'' ? "'\\''" : std::string(1, C);
+  return Quoted + "'";
+}
+
+void printSummary(raw_ostream &Out, const RecordResult &R) {
   const indexer::IndexSummary &S = R.Index;
   auto Plural = [](uint64_t Count, const char *Noun) {
     return groupedDigits(Count) + " " + Noun + (Count == 1 ? "" : "s");
   };
-  std::string Text;
-  raw_string_ostream Out(Text);
   Out << "chronicle: recorded " << R.Program << " into " << R.Trace << '\n';
   Out << "  " << Plural(S.Instructions, "instruction") << " in "
       << humanDuration(R.Seconds);
@@ -68,13 +81,20 @@ std::string summaryText(const RecordResult &R) {
   if (S.UnreportedWrites)
     Out << "  " << Plural(S.UnreportedWrites, "write")
         << " to memory not reported by Valgrind; found and repaired\n";
-  Out << "  " << outcomeText(R) << '\n';
+  Out << "  ";
+  const bool Failed = R.End.BySignal || R.End.Code != 0;
+  WithColor(Out, Failed ? raw_ostream::RED : raw_ostream::GREEN)
+      << outcomeText(R);
+  Out << '\n';
   for (size_t I = 0; I < std::min(R.Messages.size(), MaxMessages); ++I)
     Out << "  valgrind: " << R.Messages[I] << '\n';
   if (R.Messages.size() > MaxMessages)
     Out << "  valgrind: " << R.Messages.size() - MaxMessages
         << " more lines (shown by --json)\n";
-  return Text;
+  Out << "Next: ";
+  WithColor(Out, raw_ostream::SAVEDCOLOR, /*Bold=*/true)
+      << "chronicle debug " << shellQuoted(R.Trace);
+  Out << '\n';
 }
 
 json::Object summaryJson(const RecordResult &R) {
@@ -83,32 +103,35 @@ json::Object summaryJson(const RecordResult &R) {
   for (const std::string &Message : R.Messages)
     Messages.push_back(shownText(Message));
   json::Object Result = toJSON(runEnd(R));
-  json::Object More{{"program", shownText(R.Program)},
-                    {"trace", shownText(R.Trace)},
-                    {"instructions", S.Instructions},
-                    {"executions", S.Executions},
-                    {"superblocks", S.Superblocks},
-                    {"blocks", S.Blocks},
-                    {"threads", S.Threads},
-                    {"events", S.Events},
-                    {"seconds", R.Seconds},
-                    {"bytes", S.FileBytes},
-                    {"bytes-per-instruction",
-                     bytesPerInstruction(S.FileBytes, S.Instructions)},
-                    {"opaque-bytes", S.OpaqueBytes},
-                    {"unreported-writes", S.UnreportedWrites},
-                    {"outside-writes", S.OutsideWrites},
-                    {"exit-status", R.End.BySignal ? json::Value(nullptr)
-                                                   : json::Value(R.End.Code)},
-                    {"signal", R.End.BySignal ? json::Value(R.End.Code)
-                                              : json::Value(nullptr)},
-                    {"interrupted", R.End.Interrupted},
-                    {"failure", S.Failure.empty()
-                                    ? json::Value(nullptr)
+  json::Object More{
+      {"program", shownText(R.Program)},
+      {"trace",
+       R.Removed ? json::Value(nullptr) : json::Value(shownText(R.Trace))},
+      {"instructions", S.Instructions},
+      {"executions", S.Executions},
+      {"superblocks", S.Superblocks},
+      {"blocks", S.Blocks},
+      {"threads", S.Threads},
+      {"events", S.Events},
+      {"seconds", R.Seconds},
+      {"bytes", S.FileBytes},
+      {"bytes-per-instruction",
+       bytesPerInstruction(S.FileBytes, S.Instructions)},
+      {"opaque-bytes", S.OpaqueBytes},
+      {"unreported-writes", S.UnreportedWrites},
+      {"outside-writes", S.OutsideWrites},
+      {"exit-status",
+       R.End.BySignal ? json::Value(nullptr) : json::Value(R.End.Code)},
+      {"signal",
+       R.End.BySignal ? json::Value(R.End.Code) : json::Value(nullptr)},
+      {"place", R.Place.empty() ? json::Value(nullptr)
+                                : json::Value(shownText(R.Place))},
+      {"interrupted", R.End.Interrupted},
+      {"failure", S.Failure.empty() ? json::Value(nullptr)
                                     : json::Value(shownText(S.Failure))},
-                    {"peak-program-kb", R.End.PeakKb},
-                    {"peak-indexer-kb", R.PeakIndexerKb},
-                    {"messages", std::move(Messages)}};
+      {"peak-program-kb", R.End.PeakKb},
+      {"peak-indexer-kb", R.PeakIndexerKb},
+      {"messages", std::move(Messages)}};
   for (auto &[Key, Value] : More)
     Result[Key] = std::move(Value);
   return Result;

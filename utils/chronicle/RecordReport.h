@@ -25,6 +25,8 @@ struct RecordResult {
   double Seconds = 0;
   uint64_t PeakIndexerKb = 0;
   std::vector<std::string> Messages; ///< what Valgrind printed
+  std::string Place;                 ///< recording::crashPlace()
+  bool Removed = false; ///< the trace was not kept (--only-failing)
 };
 
 /// How the process ended. After an exec it is no longer the recorded program.
@@ -32,8 +34,9 @@ answers::RunEnd runEnd(const launch::ProcessEnd &End);
 /// How the recorded run ended, as it is in the trace.
 answers::RunEnd runEnd(const RecordResult &Result);
 
-/// The summary as several lines of text.
-std::string summaryText(const RecordResult &Result);
+/// The summary as several lines of text, the last of which says what to do
+/// next.
+void printSummary(llvm::raw_ostream &Out, const RecordResult &Result);
 /// The summary as JSON, with more detail. docs/record.md lists the fields.
 llvm::json::Object summaryJson(const RecordResult &Result);
 

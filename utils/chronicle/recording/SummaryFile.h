@@ -3,8 +3,8 @@
 /// \file
 /// The file of `chronicle record --summary`.
 
-#ifndef CHRONICLE_UTILS_CHRONICLE_SUMMARYFILE_H
-#define CHRONICLE_UTILS_CHRONICLE_SUMMARYFILE_H
+#ifndef CHRONICLE_UTILS_CHRONICLE_RECORDING_SUMMARYFILE_H
+#define CHRONICLE_UTILS_CHRONICLE_RECORDING_SUMMARYFILE_H
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-namespace chronicle::cli {
+namespace chronicle::recording {
 
 /// A file for the summary of a recording. It is opened before the program
 /// starts, so that a wrong name is reported at once, and removed again if
@@ -36,6 +36,6 @@ private:
   bool Written = false;
 };
 
-} // namespace chronicle::cli
+} // namespace chronicle::recording
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "utils/chronicle/SummaryFile.h"
+#include "utils/chronicle/recording/SummaryFile.h"
 #include "recorder/launch/LaunchError.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
-namespace chronicle::cli {
+namespace chronicle::recording {
 
 SummaryFile::~SummaryFile() {
   if (File && !Written)
@@ -41,4 +41,4 @@ Error SummaryFile::write(json::Object Summary) {
   return EC ? failure(EC) : Error::success();
 }
 
-} // namespace chronicle::cli
+} // namespace chronicle::recording

@@ -55,6 +55,29 @@ extern const HChar *VG_(args_the_exename);
 extern UInt VG_(clo_smc_check);
 #define CH_SMC_CHECK_ALL 2 /* enum VgSmc */
 
+/* How the core calls what it does before a system call. CH_BEFORE_CALL begins a
+   function that is called instead, if CMakeLists.txt names it to the linker;
+   CH_REAL_CALL in it calls the core's own. */
+struct ch_call {
+  Word number;
+  UWord arguments[8];
+};
+struct ch_call_status {
+  /* The kernel does not see a call that is complete. */
+  enum { CH_STATUS_COMPLETE = 1, CH_STATUS_HAND_TO_KERNEL } what;
+  SysRes result;
+};
+#define CH_MAY_BLOCK 2 /* a flag: other threads may run meanwhile */
+#define CH_BEFORE_CALL(name)                                                   \
+  extern void __real_vgSysWrap_##name##_before(                                \
+      ThreadId, const void *, struct ch_call *, struct ch_call_status *,       \
+      UWord *);                                                                \
+  void __wrap_vgSysWrap_##name##_before(                                       \
+      ThreadId tid, const void *layout, struct ch_call *call,                  \
+      struct ch_call_status *status, UWord *flags)
+#define CH_REAL_CALL(name)                                                     \
+  __real_vgSysWrap_##name##_before(tid, layout, call, status, flags)
+
 /* Valgrind translates and instruments every superblock again before it runs
    the next time. No client code may be running. */
 static inline void ch_discard_all_translations(void) {

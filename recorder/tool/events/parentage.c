@@ -36,43 +36,24 @@ static Int launchers_parent(void) {
   return VG_(strtoll10)(name_end + 4, NULL);
 }
 
-/* How Valgrind 3.19 calls what it does before a system call. The wrapper may
-   complete the call, so that the kernel does not see it. */
-struct arguments {
-  Word number;
-  UWord values[8];
-};
-struct status {
-  enum { COMPLETE = 1, HAND_TO_KERNEL } what;
-  SysRes result;
-};
-#define BEFORE(name)                                                           \
-  extern void __real_vgSysWrap_##name##_before(                                \
-      ThreadId, const void *, struct arguments *, struct status *, UWord *);   \
-  void __wrap_vgSysWrap_##name##_before(ThreadId tid, const void *layout,      \
-                                        struct arguments *arguments,           \
-                                        struct status *status, UWord *flags)
-#define REAL(name)                                                             \
-  __real_vgSysWrap_##name##_before(tid, layout, arguments, status, flags)
-
-BEFORE(generic_sys_getppid) {
-  REAL(generic_sys_getppid);
+CH_BEFORE_CALL(generic_sys_getppid) {
+  CH_REAL_CALL(generic_sys_getppid);
   Int parent = is_program() ? launchers_parent() : -1;
   if (parent < 0)
     return;
-  status->what = COMPLETE;
+  status->what = CH_STATUS_COMPLETE;
   status->result._isError = False;
   status->result._val = parent;
 }
 
 /* Fails in the leader of a process group. The launcher leads the group if the
    program would. */
-BEFORE(generic_sys_setsid) {
-  REAL(generic_sys_setsid);
+CH_BEFORE_CALL(generic_sys_setsid) {
+  CH_REAL_CALL(generic_sys_setsid);
   if (!is_program() ||
       sr_Res(VG_(do_syscall)(__NR_getpgid, 0, 0, 0, 0, 0, 0, 0, 0)) != launcher)
     return;
-  status->what = COMPLETE;
+  status->what = CH_STATUS_COMPLETE;
   status->result._isError = True;
   status->result._val = VKI_EPERM;
 }

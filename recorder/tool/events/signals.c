@@ -93,6 +93,17 @@ void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int why) {
   __real_vgPlain_nuke_all_threads_except(me, why);
 }
 
+extern void __real_vgPlain_kill_self(Int signal);
+/* The core ends the process by the signal that is fatal to the program, and
+   panics if it still runs after that. The kernel may give a signal that dumps
+   core to another thread, which has not run by then, so wait for the end. If
+   it does not come within ten seconds, the core may panic. */
+void __wrap_vgPlain_kill_self(Int signal) {
+  __real_vgPlain_kill_self(signal);
+  for (UInt i = 0; i < 1000; i++)
+    VG_(poll)(NULL, 0, 10);
+}
+
 void ch_signals_action_changed(Int number) {
   vki_sigaction_fromK_t now;
   ch_stop_signals_action_changed(number);

@@ -97,6 +97,11 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
       ch_mappings_watch_word(args[4]);
     break;
   }
+  case __NR_sendmsg:
+  case __NR_sendmmsg:
+    if (ch_passes_descriptors(number, args))
+      ch_mappings_before_sharing();
+    break;
   case __NR_clone:
     ch_expect_thread_words(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0,
                            args[0] & VKI_CLONE_CHILD_SETTID ? args[3] : 0);

@@ -26,14 +26,3 @@ void ch_abandon_recording(void) {
   ch_recording = False;
   ch_ring_detach();
 }
-
-extern void __real_vgPlain_kill_self(Int signal);
-/* The core ends the process by the signal that is fatal to the program, and
-   panics if it still runs after that. The kernel may give a signal that dumps
-   core to another thread, which has not run by then, so wait for the end. If
-   it does not come within ten seconds, the core may panic. */
-void __wrap_vgPlain_kill_self(Int signal) {
-  __real_vgPlain_kill_self(signal);
-  for (UInt i = 0; i < 1000; i++)
-    VG_(poll)(NULL, 0, 10);
-}

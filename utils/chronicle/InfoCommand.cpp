@@ -11,8 +11,10 @@
 #include "utils/chronicle/Subcommand.h"
 #include "utils/chronicle/Terminal.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 #include <ctime>
 
@@ -26,13 +28,21 @@ static Command Info(
      .Summary = "show what a trace holds",
      .Arguments = "[options] trace.db",
      .Details = "Shows the program, its arguments and environment, the host, "
-                "threads, modules, counts, sizes\nand how the run ended.",
+                "threads, modules, counts, sizes\nand how the run ended. "
+                "Nothing is replayed, so it takes no time. The environment and "
+                "all that matters to developers only is shown by --all.",
      .Examples = "  chronicle info trace.db\n"
+                 "  chronicle info --all trace.db | less\n"
                  "  chronicle info --json trace.db\n",
      .Statuses = {{"0", "The trace was read, even if it is not complete."},
                   {"2", "The file cannot be read, or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Info));
+static cl::opt<bool>
+    All("all", cl::sub(Info),
+        cl::desc("Show the environment, the recorder's options, all counts and "
+                 "the parts of the file, too"));
+static ShortName AllLetter("a", All);
 static cl::opt<bool> Json("json", cl::sub(Info),
                           cl::desc("Print one JSON object"));
 
@@ -71,7 +81,13 @@ static int printJson(const file::TraceReader &T) {
 }
 
 static raw_ostream &field(StringRef Name) {
-  return outs() << left_justify((Name + ":").str(), 14);
+  WithColor(outs(), raw_ostream::SAVEDCOLOR, /*Bold=*/true) << Name << ':';
+  return outs().indent(Name.size() < 13 ? 13 - Name.size() : 1);
+}
+
+static void heading(StringRef Title) {
+  WithColor(outs(), raw_ostream::SAVEDCOLOR, /*Bold=*/true) << Title << ':';
+  outs() << '\n';
 }
 
 static std::string textOf(const json::Object &O, StringRef Key) {
@@ -87,8 +103,9 @@ static void printRun(const json::Object &Run) {
   field("program") << textOf(Run, "program") << '\n';
   if (const json::Array *Arguments = Run.getArray("arguments")) {
     field("arguments");
+    ListSeparator Space(" ");
     for (const json::Value &A : *Arguments)
-      outs() << A << ' ';
+      outs() << Space << A;
     outs() << '\n';
   }
   field("directory") << textOf(Run, "directory") << '\n';
@@ -107,13 +124,17 @@ static void printRun(const json::Object &Run) {
   }
   field("recorded by") << "chronicle " << textOf(Run, "chronicle")
                        << ", valgrind " << textOf(Run, "valgrind") << '\n';
-  if (const json::Object *Options = Run.getObject("options"))
+  if (const json::Object *Options = Run.getObject("options"); Options && All)
     field("options") << json::Value(json::Object(*Options)) << '\n';
 }
 
 static void printEnd(const file::TraceReader &T) {
   const json::Object *End = T.end();
-  field("end") << "the program " << answers::RunEnd::of(End).text() << '\n';
+  const answers::RunEnd How = answers::RunEnd::of(End);
+  const bool Fine = How.How == answers::RunEnd::Kind::Exit && How.Code == 0;
+  WithColor(field("end"), Fine ? raw_ostream::GREEN : raw_ostream::RED)
+      << "the program " << How.text();
+  outs() << '\n';
   if (!End)
     return;
   if (std::optional<double> Seconds = End->getNumber("seconds"))
@@ -135,9 +156,60 @@ static void printCounts(StringRef Title, const json::Object *Counts) {
   for (const auto &[Name, Value] : *Counts)
     Sorted.emplace_back(-Value.getAsInteger().value_or(0), Name);
   llvm::sort(Sorted);
-  outs() << Title << ":\n";
+  heading(Title);
   for (auto [Count, Name] : Sorted)
     outs() << format("  %16s  ", groupedDigits(-Count).c_str()) << Name << '\n';
+}
+
+/// What matters to those who work on Chronicle.
+static void printCounters(const file::TraceReader &T) {
+  field("superblocks") << groupedDigits(T.superblockCount() - 1)
+                       << ", executed " << groupedDigits(T.executions())
+                       << " times\n";
+  const json::Object *End = T.end();
+  if (!End)
+    return;
+  field("writes") << textOf(*End, "outside-writes") << " from outside, "
+                  << textOf(*End, "unreported-writes") << " unreported\n";
+  printCounts("events", End->getObject("events"));
+  printCounts("opaque bytes by reason", End->getObject("opaque"));
+}
+
+static void printModules(const json::Array *Modules) {
+  if (!Modules)
+    return;
+  heading("modules");
+  for (const json::Value &V : *Modules)
+    if (const json::Object *M = V.getAsObject()) {
+      uint64_t Address =
+          M->get("address") ? M->get("address")->getAsUINT64().value_or(0) : 0;
+      StringRef Id = M->getString("build-id").value_or("");
+      outs() << "  " << format_hex(Address, 18) << "  "
+             << left_justify(Id.empty() ? "no build id" : Id, 40) << "  "
+             << textOf(*M, "path") << '\n';
+    }
+}
+
+static void printParts(const file::TraceReader &T) {
+  heading("parts of the file");
+  outs() << "  part              pieces            stored               raw\n";
+  ArrayRef<PartSize> Parts = T.partSizes();
+  for (unsigned Type = 1; Type < Parts.size(); ++Type)
+    if (Parts[Type].Pieces)
+      outs() << formatv("  {0,-12} {1,11} {2,17} {3,17}\n",
+                        file::pieceTypeName(PieceType(Type)),
+                        groupedDigits(Parts[Type].Pieces),
+                        groupedDigits(Parts[Type].Stored),
+                        groupedDigits(Parts[Type].Raw));
+}
+
+static void printEnvironment(const json::Object &Run) {
+  const json::Array *Environment = Run.getArray("environment");
+  if (!Environment)
+    return;
+  heading("environment");
+  for (const json::Value &V : *Environment)
+    outs() << "  " << V.getAsString().value_or("") << '\n';
 }
 
 static void printText(const file::TraceReader &T) {
@@ -150,47 +222,21 @@ static void printText(const file::TraceReader &T) {
   printEnd(T);
   field("instructions") << groupedDigits(T.instructions()) << " in "
                         << groupedDigits(T.blocks().size()) << " blocks\n";
-  field("superblocks") << groupedDigits(T.superblockCount() - 1)
-                       << ", executed " << groupedDigits(T.executions())
-                       << " times\n";
-  field("file size") << groupedDigits(T.fileSize()) << " bytes";
+  field("file size") << humanBytes(T.fileSize()) << " ("
+                     << groupedDigits(T.fileSize()) << " bytes)";
   if (T.instructions())
     outs() << format(", %.3f bytes per instruction",
                      double(T.fileSize()) / double(T.instructions()));
   outs() << '\n';
-  if (const json::Object *End = T.end()) {
-    field("writes") << textOf(*End, "outside-writes") << " from outside, "
-                    << textOf(*End, "unreported-writes") << " unreported\n";
-    printCounts("events", End->getObject("events"));
-    printCounts("opaque bytes by reason", End->getObject("opaque"));
-    if (const json::Array *Modules = End->getArray("modules")) {
-      outs() << "modules:\n";
-      for (const json::Value &V : *Modules)
-        if (const json::Object *M = V.getAsObject()) {
-          uint64_t Address = M->get("address")
-                                 ? M->get("address")->getAsUINT64().value_or(0)
-                                 : 0;
-          StringRef Id = M->getString("build-id").value_or("");
-          outs() << "  " << format_hex(Address, 18) << "  "
-                 << left_justify(Id.empty() ? "no build id" : Id, 40) << "  "
-                 << textOf(*M, "path") << '\n';
-        }
-    }
-  }
-  outs() << "parts of the file:\n"
-         << "  part              pieces            stored               raw\n";
-  ArrayRef<PartSize> Parts = T.partSizes();
-  for (unsigned Type = 1; Type < Parts.size(); ++Type)
-    if (Parts[Type].Pieces)
-      outs() << formatv("  {0,-12} {1,11} {2,17} {3,17}\n",
-                        file::pieceTypeName(PieceType(Type)),
-                        groupedDigits(Parts[Type].Pieces),
-                        groupedDigits(Parts[Type].Stored),
-                        groupedDigits(Parts[Type].Raw));
-  if (const json::Array *Environment = T.run().getArray("environment")) {
-    outs() << "environment:\n";
-    for (const json::Value &V : *Environment)
-      outs() << "  " << V.getAsString().value_or("") << '\n';
+  if (All)
+    printCounters(T);
+  if (const json::Object *End = T.end())
+    printModules(End->getArray("modules"));
+  if (All) {
+    printParts(T);
+    printEnvironment(T.run());
+  } else {
+    outs() << "\n'chronicle info --all' shows the environment and more.\n";
   }
 }
 

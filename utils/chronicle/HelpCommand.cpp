@@ -46,7 +46,7 @@ static manual::CommandText textOf(Command &C) {
   if (&C == &Help) {
     for (const Command *Each : Command::all())
       Text.Words.push_back(Each->info().Name);
-    Text.Words.push_back("exit-status");
+    Text.Words.emplace_back("exit-status");
   }
   if (!Text.Words.empty())
     Text.First = manual::Operand::Word;

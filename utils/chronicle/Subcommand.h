@@ -36,7 +36,7 @@ struct CommandInfo {
   llvm::StringRef Arguments; ///< what follows the name in the usage line
   llvm::StringRef Details;   ///< manual::CommandText::Details
   llvm::StringRef Examples;  ///< indented lines, each with a newline
-  std::vector<manual::Entry> Statuses = {}; ///< exit statuses
+  std::vector<manual::Entry> Statuses; ///< exit statuses
   /// Runs the command after its options are parsed. The result is the exit
   /// status. Program is empty unless TakesProgram is set.
   int (*Run)(llvm::ArrayRef<const char *> Program);
@@ -45,7 +45,7 @@ struct CommandInfo {
   bool TakesProgram = false;
   int UsageStatus = 2; ///< exit status when the options are wrong
   /// The words that the first argument may be, if it is one of a few.
-  std::vector<llvm::StringRef> Words = {};
+  std::vector<llvm::StringRef> Words;
 };
 
 /// Reports that an option's value is not a number.

@@ -53,7 +53,7 @@ Expected<OutputFile> OutputFile::inDirectory(StringRef Directory,
       continue;
     if (EC)
       return outputError("cannot create '" + Path + "': " + EC.message());
-    sys::Process::SafelyCloseFileDescriptor(Descriptor);
+    (void)sys::Process::SafelyCloseFileDescriptor(Descriptor);
     return OutputFile{std::string(Path), /*Replace=*/true};
   }
 }

@@ -9,6 +9,7 @@
 #include "query/state/ModuleHistory.h"
 #include "query/state/Moment.h"
 #include "query/symbols/Symbols.h"
+#include "trace-format/Text.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -37,7 +38,7 @@ struct Trace::Impl {
       return Error::success();
     return createStringError(
         formatv("the run ends at {0}; there is no moment {1}",
-                Reader->instructions(), T));
+                groupedDigits(Reader->instructions()), groupedDigits(T)));
   }
 };
 

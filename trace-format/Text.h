@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// How names that are not UTF-8 are shown. Linux's paths, arguments and
+/// How names and numbers are shown to people. Linux's paths, arguments and
 /// variables are bytes; JSON and most terminals want UTF-8.
 
 #ifndef CHRONICLE_TRACE_FORMAT_TEXT_H
@@ -17,6 +17,17 @@ namespace chronicle {
 /// for showing only: a file is found by its exact bytes.
 inline std::string shownText(llvm::StringRef Text) {
   return llvm::json::isUTF8(Text) ? Text.str() : llvm::json::fixUTF8(Text);
+}
+
+/// 1234567 as "1,234,567": how people read timestamps and counts. Never for
+/// JSON.
+inline std::string groupedDigits(uint64_t Number) {
+  std::string Digits = std::to_string(Number);
+  for (size_t At = Digits.size(); At > 3;) {
+    At -= 3;
+    Digits.insert(At, 1, ',');
+  }
+  return Digits;
 }
 
 } // namespace chronicle

@@ -50,7 +50,7 @@ static Error bookmark(CommandCall &Call, target::LoadedTrace &Loaded) {
     Call.printJson(target::toJSON(Shown));
   else
     Call.print(formatv("{0} is time {1}: 'chronicle goto {0}' comes back.\n",
-                       Shown.Name, Shown.Time)
+                       Shown.Name, groupedDigits(Shown.Time))
                    .str());
   return Error::success();
 }
@@ -67,19 +67,24 @@ static Error bookmarks(CommandCall &Call, target::LoadedTrace &Loaded) {
     Call.printJson(json::Object{{"bookmarks", std::move(List)}});
     return Error::success();
   }
-  target::Table Rows({"", "name", "time", "thread", "place", "note"});
+  const target::Style How = Call.style();
+  target::Table Rows({"",
+                      "name",
+                      {"time", target::Table::Role::Time},
+                      "thread",
+                      {"place", target::Table::Role::Place},
+                      "note"});
   for (const target::Bookmark &Mark : Marks->all()) {
     Expected<answers::Registers> R = T.registers(Mark.Thread, Mark.Time);
     if (!R)
       return R.takeError();
     Rows.add({Mark.Time == Loaded.position().Time ? "*" : "", Mark.Name,
-              std::to_string(Mark.Time), std::to_string(Mark.Thread),
-              target::placeOf(questions::placeAt(T, R->rip(), Mark.Time)),
+              groupedDigits(Mark.Time), std::to_string(Mark.Thread),
+              target::placeOf(questions::placeAt(T, R->rip(), Mark.Time), How),
               Mark.Note});
   }
-  Call.print(Rows.empty() ? "No bookmarks: 'chronicle bookmark <name>' makes "
-                            "one of this moment.\n"
-                          : Rows.text());
+  Call.print(Rows, "No bookmarks: 'chronicle bookmark <name>' makes one of "
+                   "this moment.");
   return Error::success();
 }
 
@@ -87,7 +92,7 @@ ArrayRef<CommandSpec> bookmarkCommands() {
   static const OptionSpec Options[] = {
       {"delete", 'd', "name", "Delete this bookmark.", Completes::Moment},
       JsonOption};
-  static const OptionSpec ListOptions[] = {JsonOption};
+  static const OptionSpec ListOptions[] = {FullOption, JsonOption};
   static const CommandSpec Table[] = {
       {.Name = "bookmark",
        .Run = bookmark,

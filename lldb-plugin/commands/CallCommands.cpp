@@ -11,6 +11,7 @@
 #include "query/answers/RunEnd.h"
 #include "query/json/JsonAnswers.h"
 #include "query/questions/FunctionEntry.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
@@ -95,8 +96,9 @@ static std::string fullName(const questions::Place &Place, bool Inlined) {
 }
 
 static std::string functionName(const questions::Place &Place,
+                                const target::Style &How,
                                 bool Inlined = false) {
-  return withoutArguments(fullName(Place, Inlined)).str();
+  return How.name(withoutArguments(fullName(Place, Inlined)));
 }
 
 /// How a call was left that did not return; else empty.
@@ -104,7 +106,7 @@ static std::string leavingText(const CallAnswer &Call, const query::Trace &T) {
   if (!Call.End)
     return "";
   const std::string At = Call.End->Time
-                             ? " at time " + std::to_string(*Call.End->Time)
+                             ? " at time " + groupedDigits(*Call.End->Time)
                              : std::string();
   switch (Call.End->How) {
   case questions::CallEnd::Kind::Return:
@@ -126,8 +128,8 @@ static std::string leavingText(const CallAnswer &Call, const query::Trace &T) {
 
 /// "transfer(From=1, To=2) = 3"; without debug info the first registers.
 static std::string callText(const Described<CallAnswer> &D,
-                            const query::Trace &T) {
-  std::string Text = functionName(D.Call.Function, D.Call.Inlined) + "(";
+                            const query::Trace &T, const target::Style &How) {
+  std::string Text = functionName(D.Call.Function, How, D.Call.Inlined) + "(";
   if (D.Values.Parameters)
     Text += parametersText(*D.Values.Parameters);
   else if (D.Call.Inlined)
@@ -149,7 +151,7 @@ static std::string returnText(const CallAnswer &Call) {
   if (Call.Inlined)
     return "inlined";
   const auto Time = Call.End ? Call.End->returned() : std::nullopt;
-  return Time ? std::to_string(*Time) : "-";
+  return Time ? groupedDigits(*Time) : "-";
 }
 
 /// How many functions have the name.
@@ -287,12 +289,17 @@ static Error calls(CommandCall &Call, target::LoadedTrace &Loaded) {
     Call.printResults(jsonOf(Found->Answers), *Found);
     return Error::success();
   }
-  target::Table Rows({"start", "return", "thread", "call", "caller"});
+  const target::Style How = Call.style();
+  target::Table Rows({{"start", target::Table::Role::Time},
+                      {"return", target::Table::Role::Time},
+                      "thread",
+                      "call",
+                      {"caller", target::Table::Role::Place}});
   for (const Described<CallAnswer> &D : Found->Answers)
-    Rows.add({std::to_string(D.Values.Start), returnText(D.Call),
-              std::to_string(D.Call.Thread), callText(D, Loaded.trace()),
-              D.Call.Caller ? target::placeOf(*D.Call.Caller) : ""});
-  Call.print(Rows.empty() ? "No such call.\n" : Rows.text());
+    Rows.add({groupedDigits(D.Values.Start), returnText(D.Call),
+              std::to_string(D.Call.Thread), callText(D, Loaded.trace(), How),
+              D.Call.Caller ? target::placeOf(*D.Call.Caller, How) : ""});
+  Call.print(Rows, "No such call.");
   Call.print(Search.notes());
   Call.printEnd(*Found);
   return Error::success();
@@ -301,30 +308,32 @@ static Error calls(CommandCall &Call, target::LoadedTrace &Loaded) {
 // ---- backtrace ----
 
 /// How the frame was entered, and when.
-static std::string entryText(const Described<FrameAnswer> &D) {
+static std::string entryText(const Described<FrameAnswer> &D,
+                             const target::Style &How) {
   const answers::Activation &A = D.Call.Activation;
   if (A.Jumped)
-    return formatv("jumped to at time {0}", *A.Jumped);
+    return formatv("jumped to at time {0}", How.time(*A.Jumped));
   return formatv("{0} {1}",
                  A.Signal ? "handler of a signal since time" : "called at time",
-                 D.Values.Start);
+                 How.time(D.Values.Start));
 }
 
-/// "#0   transfer(From=1) at demo.c:26, called at time 1234".
-static std::string frameText(unsigned Number, const Described<FrameAnswer> &D) {
+/// "#0   transfer(From=1) at demo.c:26, called at time 1,234".
+static std::string frameText(unsigned Number, const Described<FrameAnswer> &D,
+                             const target::Style &How) {
   const questions::Place &Where = D.Call.Where;
   if (!Where.Symbol)
-    return formatv("#{0,-3} {1:x}, {2}\n", Number, Where.Pc, entryText(D));
+    return formatv("#{0,-3} {1:x}, {2}\n", Number, Where.Pc, entryText(D, How));
   std::string Text =
-      functionName(Where) + "(" +
+      functionName(Where, How) + "(" +
       (D.Values.Parameters ? parametersText(*D.Values.Parameters) : "...") +
       ")";
   // The function's name is already there, unless other code was inlined.
   std::string Place = Where.Symbol && Where.Symbol->Frames.size() > 1
-                          ? "in " + target::placeOf(Where)
+                          ? "in " + target::placeOf(Where, How)
                           : target::sourceOf(Where);
   return formatv("#{0,-3} {1}{2}{3}, {4}\n", Number, Text,
-                 Place.empty() ? "" : " ", Place, entryText(D));
+                 Place.empty() ? "" : " ", How.place(Place), entryText(D, How));
 }
 
 /// Adds parameters to frames of the call stack; Ctrl-C leaves the rest without.
@@ -393,8 +402,9 @@ static Error backtrace(CommandCall &Call, target::LoadedTrace &Loaded) {
                                 {"more", More}});
     return Error::success();
   }
+  const target::Style How = Call.style();
   for (const auto &[Number, Frame] : enumerate(*Frames))
-    Call.print(frameText(unsigned(Number), Frame));
+    Call.print(frameText(unsigned(Number), Frame, How));
   if (Interrupted)
     Call.print("Interrupted: not all parameters were read.\n");
   else if (More)
@@ -412,10 +422,12 @@ ArrayRef<CommandSpec> callCommands() {
       ThreadOption,
       LimitOption,
       OldestFirstOption,
+      FullOption,
       JsonOption};
   static const OptionSpec BacktraceOptions[] = {
       {"limit", 'n', "count", "Maximum number of frames (default 20)."},
       ThreadOption,
+      FullOption,
       JsonOption};
   static const CommandSpec Table[] = {
       {.Name = "calls",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/commands/CommandCall.h"
 #include "lldb-plugin/lldb/LldbInternals.h"
+#include "query/MomentText.h"
 #include "query/json/JsonAnswers.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -18,9 +20,8 @@ static constexpr uint64_t DefaultLimit = 20;
 // ---- words ----
 
 static bool isNumber(StringRef Word) {
-  uint64_t Ignored;
   Word.consume_front("-");
-  return !Word.getAsInteger(0, Ignored);
+  return query::parseNumber(Word).has_value();
 }
 
 /// Reads the option Given[I], and its value, which may be the next word.
@@ -84,12 +85,13 @@ StringRef CommandCall::value(StringRef Option, StringRef Default) const {
 
 Expected<uint64_t> CommandCall::number(StringRef Option,
                                        uint64_t Default) const {
-  uint64_t Number = Default;
-  if (has(Option) && value(Option).getAsInteger(0, Number))
-    return createStringError(
-        formatv("invalid value '{1}' of --{0}: expected a number", Option,
-                value(Option)));
-  return Number;
+  if (!has(Option))
+    return Default;
+  if (std::optional<uint64_t> Number = query::parseNumber(value(Option)))
+    return *Number;
+  return createStringError(
+      formatv("invalid value '{1}' of --{0}: expected a number", Option,
+              value(Option)));
 }
 
 Expected<uint32_t> CommandCall::threadOption() const {
@@ -127,9 +129,9 @@ CommandCall::searchOptions(const target::LoadedTrace &Loaded,
     *Moment = Given->Time;
   }
   if (Search.When.First > Search.When.Last)
-    return createStringError(
-        formatv("--from, time {0}, is after --to, time {1}", Search.When.First,
-                Search.When.Last));
+    return createStringError(formatv(
+        "--from, time {0}, is after --to, time {1}",
+        groupedDigits(Search.When.First), groupedDigits(Search.When.Last)));
   Expected<uint64_t> Limit = limitOption();
   if (!Limit)
     return Limit.takeError();
@@ -155,6 +157,19 @@ std::string CommandCall::title() const {
 
 void CommandCall::print(const Twine &Text) {
   Result.PutCString(Text.str().c_str());
+}
+
+target::Style CommandCall::style() const {
+  target::Style How = target::Style::of(Debugger);
+  if (has("full")) {
+    How.FullNames = true;
+    How.Width = 0;
+  }
+  return How;
+}
+
+void CommandCall::print(const target::Table &Rows, StringRef IfEmpty) {
+  print(Rows.empty() ? (IfEmpty + "\n").str() : Rows.text(style()));
 }
 
 void CommandCall::printJson(const json::Value &Value) {

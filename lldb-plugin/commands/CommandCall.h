@@ -8,6 +8,7 @@
 
 #include "lldb-plugin/commands/CommandSpec.h"
 #include "lldb-plugin/target/LoadedTrace.h"
+#include "lldb-plugin/target/Table.h"
 #include "lldb/API/LLDB.h"
 #include "query/questions/Search.h"
 #include "llvm/ADT/StringExtras.h"
@@ -52,7 +53,11 @@ public:
   lldb::SBDebugger &debugger() { return Debugger; }
   lldb::SBCommandReturnObject &result() { return Result; }
 
+  /// How this call shows its answer.
+  target::Style style() const;
   void print(const llvm::Twine &Text);
+  /// The table, or a sentence if it has no rows.
+  void print(const target::Table &Rows, llvm::StringRef IfEmpty);
   /// One line.
   void printJson(const llvm::json::Value &Value);
 

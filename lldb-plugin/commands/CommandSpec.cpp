@@ -23,6 +23,10 @@ const OptionSpec ThreadOption = {
 const OptionSpec OldestFirstOption = {
     "oldest-first", 0, nullptr, "Oldest result first (default newest first)."};
 
+const OptionSpec FullOption = {
+    "full", 0, nullptr,
+    "Show whole names, with default template arguments, and whole lines."};
+
 const OptionSpec *CommandSpec::option(StringRef Name) const {
   for (const OptionSpec &O : Options)
     if (Name == O.Name || (Name.size() == 1 && Name[0] == O.Short))

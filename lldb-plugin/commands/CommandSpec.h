@@ -69,10 +69,11 @@ struct CommandSpec {
 
 /// Options that several commands have.
 extern const OptionSpec JsonOption, NoJumpOption, FromOption, ToOption,
-    LimitOption, ThreadOption, OldestFirstOption;
+    LimitOption, ThreadOption, OldestFirstOption, FullOption;
 
 /// The tables of the files …Commands.cpp.
 llvm::ArrayRef<CommandSpec> loadCommands();
+llvm::ArrayRef<CommandSpec> statusCommands();
 llvm::ArrayRef<CommandSpec> momentCommands();
 llvm::ArrayRef<CommandSpec> bookmarkCommands();
 llvm::ArrayRef<CommandSpec> writeCommands();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/commands/Commands.h"
 #include "lldb-plugin/commands/LldbCommand.h"
+#include "lldb-plugin/lldb/GroupCommand.h"
 #include "lldb-plugin/target/LoadedTrace.h"
 
 using namespace llvm;
@@ -41,12 +42,13 @@ bool addCommands(lldb::SBCommandInterpreter Interpreter) {
   if (!Group.IsValid())
     return false;
   for (ArrayRef<CommandSpec> Table :
-       {loadCommands(), momentCommands(), bookmarkCommands(), writeCommands(),
-        executionCommands(), callCommands(), eventCommands(),
+       {loadCommands(), statusCommands(), momentCommands(), bookmarkCommands(),
+        writeCommands(), executionCommands(), callCommands(), eventCommands(),
         exceptionCommands(), reverseCommands()})
     for (const CommandSpec &Spec : Table)
       if (!addCommand(Interpreter, Group, Spec))
         return false;
+  internals::setDefaultCommand(Interpreter, "status");
   void *Baton =
       reinterpret_cast<void *>(size_t(Interpreter.GetDebugger().GetID()));
   return Interpreter.SetCommandOverrideCallback("process interrupt", interrupt,

@@ -9,6 +9,7 @@
 #include "query/answers/SystemCalls.h"
 #include "query/json/JsonAnswers.h"
 #include "query/questions/EventQuestions.h"
+#include "trace-format/Text.h"
 #include "trace-format/events/Events.h"
 
 using namespace llvm;
@@ -42,12 +43,16 @@ static Error systemCalls(CommandCall &Call, target::LoadedTrace &Loaded) {
     Call.printResults(jsonapi::jsonArray(Found->Answers), *Found);
     return Error::success();
   }
-  target::Table Rows({"time", "thread", "system call", "place"});
+  const target::Style How = Call.style();
+  target::Table Rows({{"time", target::Table::Role::Time},
+                      "thread",
+                      "system call",
+                      {"place", target::Table::Role::Place}});
   for (const SystemCallAnswer &Each : Found->Answers)
-    Rows.add({std::to_string(Each.Call.Entered.value_or(0)),
+    Rows.add({Each.Call.Entered ? groupedDigits(*Each.Call.Entered) : "-",
               std::to_string(Each.Call.Thread), Each.Call.Text,
-              target::placeOf(Each.Where, Each.Caller)});
-  Call.print(Rows.empty() ? "No such system call.\n" : Rows.text());
+              target::placeOf(Each.Where, Each.Caller, How)});
+  Call.print(Rows, "No such system call.");
   Call.printEnd(*Found);
   return Error::success();
 }
@@ -80,7 +85,13 @@ static Error signals(CommandCall &Call, target::LoadedTrace &Loaded) {
   if (!Found)
     return Found.takeError();
   json::Array Results;
-  target::Table Rows({"time", "thread", "signal", "from", "effect", "place"});
+  const target::Style How = Call.style();
+  target::Table Rows({{"time", target::Table::Role::Time},
+                      "thread",
+                      "signal",
+                      "from",
+                      "effect",
+                      {"place", target::Table::Role::Place}});
   for (const answers::TimedEvent &Event : Found->Answers) {
     auto Signal = Event.as<events::SignalEvent>();
     if (!Signal)
@@ -89,11 +100,11 @@ static Error signals(CommandCall &Call, target::LoadedTrace &Loaded) {
         questions::signalPlace(Loaded.trace(), Event);
     if (!Place)
       return Place.takeError();
-    Rows.add(
-        {std::to_string(Event.Time), std::to_string(Signal->thread),
-         answers::signalName(Signal->number), senderText(*Signal),
-         Signal->flags & CH_SIG_FATAL ? "killed the program" : "handled",
-         *Place ? target::placeOf((*Place)->Where, (*Place)->Caller) : ""});
+    Rows.add({groupedDigits(Event.Time), std::to_string(Signal->thread),
+              answers::signalName(Signal->number), senderText(*Signal),
+              Signal->flags & CH_SIG_FATAL ? "killed the program" : "handled",
+              *Place ? target::placeOf((*Place)->Where, (*Place)->Caller, How)
+                     : ""});
     json::Object O = jsonapi::toJSON(Event);
     if (*Place) {
       O["pc"] = jsonapi::hexNumber((*Place)->Where.Pc);
@@ -106,7 +117,7 @@ static Error signals(CommandCall &Call, target::LoadedTrace &Loaded) {
     Call.printResults(std::move(Results), *Found);
     return Error::success();
   }
-  Call.print(Rows.empty() ? "No signals.\n" : Rows.text());
+  Call.print(Rows, "No signals.");
   Call.printEnd(*Found);
   return Error::success();
 }
@@ -164,19 +175,25 @@ static Error threads(CommandCall &Call, target::LoadedTrace &Loaded) {
         json::Object{{"at", Here.Time}, {"threads", std::move(List)}});
     return Error::success();
   }
-  target::Table Rows(
-      {"", "thread", "tid", "parent", "started", "ended", "now"});
+  const target::Style How = Call.style();
+  target::Table Rows({"",
+                      "thread",
+                      "tid",
+                      "parent",
+                      {"started", target::Table::Role::Time},
+                      {"ended", target::Table::Role::Time},
+                      {"now", target::Table::Role::Place}});
   for (const auto &[Info, Where, Caller] : *All) {
-    std::string Now = Where ? target::placeOf(*Where, Caller)
+    std::string Now = Where ? target::placeOf(*Where, Caller, How)
                       : Info.Started > Here.Time ? "not started yet"
                                                  : "ended";
     Rows.add({Info.Number == Here.Thread ? "*" : "",
               std::to_string(Info.Number), std::to_string(Info.OsThread),
               Info.Parent ? std::to_string(Info.Parent) : "-",
-              std::to_string(Info.Started),
-              Info.Exited ? std::to_string(*Info.Exited) : "-", Now});
+              groupedDigits(Info.Started),
+              Info.Exited ? groupedDigits(*Info.Exited) : "-", Now});
   }
-  Call.print(Rows.text());
+  Call.print(Rows, "No threads.");
   return Error::success();
 }
 
@@ -190,12 +207,13 @@ static std::string descriptorText(uint32_t Descriptor) {
 
 static void printOutput(CommandCall &Call, const target::Table &Rows,
                         const SearchStatus &Status) {
-  Call.print(Rows.empty() ? "No such output.\n" : Rows.text());
+  Call.print(Rows, "No such output.");
   Call.printEnd(Status);
 }
 
 static target::Table outputTable() {
-  return target::Table({"time", "thread", "to", "text"});
+  return target::Table(
+      {{"time", target::Table::Role::Time}, "thread", "to", "text"});
 }
 
 /// The writes that printed a text.
@@ -224,7 +242,7 @@ static Error findOutput(CommandCall &Call, target::LoadedTrace &Loaded,
   target::Table Rows = outputTable();
   for (const OutputMatch &Match : Found->Answers)
     for (const questions::OutputPiece &Piece : Match.Writes)
-      Rows.add({std::to_string(Piece.Time), std::to_string(Piece.Thread),
+      Rows.add({groupedDigits(Piece.Time), std::to_string(Piece.Thread),
                 descriptorText(Match.Descriptor),
                 target::escapedText(Piece.Bytes)});
   printOutput(Call, Rows, *Found);
@@ -245,7 +263,7 @@ static Error output(CommandCall &Call, target::LoadedTrace &Loaded) {
   target::Table Rows = outputTable();
   for (const answers::TimedEvent &Event : Found->Answers)
     if (auto Output = Event.as<events::OutputEvent>())
-      Rows.add({std::to_string(Event.Time), std::to_string(Output->thread),
+      Rows.add({groupedDigits(Event.Time), std::to_string(Output->thread),
                 descriptorText(Output->descriptor),
                 target::escapedText(Output->text())});
   printOutput(Call, Rows, *Found);
@@ -253,9 +271,9 @@ static Error output(CommandCall &Call, target::LoadedTrace &Loaded) {
 }
 
 ArrayRef<CommandSpec> eventCommands() {
-  static const OptionSpec Options[] = {FromOption,        ToOption,
-                                       ThreadOption,      LimitOption,
-                                       OldestFirstOption, JsonOption};
+  static const OptionSpec Options[] = {
+      FromOption,        ToOption,   ThreadOption, LimitOption,
+      OldestFirstOption, FullOption, JsonOption};
   static const OptionSpec OutputOptions[] = {
       {"find", 'f', "text", "Only writes that printed this text."},
       FromOption,
@@ -263,8 +281,9 @@ ArrayRef<CommandSpec> eventCommands() {
       ThreadOption,
       LimitOption,
       OldestFirstOption,
+      FullOption,
       JsonOption};
-  static const OptionSpec ThreadsOptions[] = {JsonOption};
+  static const OptionSpec ThreadsOptions[] = {FullOption, JsonOption};
   static const CommandSpec Table[] = {
       {.Name = "syscalls",
        .Run = systemCalls,

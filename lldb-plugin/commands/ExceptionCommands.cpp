@@ -8,6 +8,7 @@
 #include "lldb-plugin/target/Table.h"
 #include "query/json/JsonAnswers.h"
 #include "query/questions/QueryError.h"
+#include "trace-format/Text.h"
 
 using namespace llvm;
 
@@ -15,10 +16,11 @@ namespace chronicle::commands {
 
 using exceptions::ExceptionAnswer;
 
-/// "read_file at config.cpp:12, time 1234".
-static std::string momentText(const exceptions::RuntimeCall &Call) {
-  return formatv("{0}, time {1}", target::placeOf(Call.Where, Call.Caller),
-                 Call.Time);
+/// "read_file at config.cpp:12, time 1,234".
+static std::string momentText(const exceptions::RuntimeCall &Call,
+                              const target::Style &How) {
+  return formatv("{0}, time {1}", target::placeOf(Call.Where, Call.Caller, How),
+                 groupedDigits(Call.Time));
 }
 
 static Error exceptions(CommandCall &Call, target::LoadedTrace &Loaded) {
@@ -47,23 +49,29 @@ static Error exceptions(CommandCall &Call, target::LoadedTrace &Loaded) {
     Call.printResults(jsonapi::jsonArray(Found->Answers), *Found);
     return Error::success();
   }
-  target::Table Rows(
-      {"time", "thread", "exception", "what", "thrown at", "caught at"});
+  const target::Style How = Call.style();
+  target::Table Rows({{"time", target::Table::Role::Time},
+                      "thread",
+                      "exception",
+                      "what",
+                      {"thrown at", target::Table::Role::Place},
+                      {"caught at", target::Table::Role::Place}});
   for (const ExceptionAnswer &E : Found->Answers)
-    Rows.add({std::to_string(E.Thrown.Time), std::to_string(E.Thread),
-              (E.Type.empty() ? "?" : E.Type) + (E.Rethrown ? " again" : ""),
+    Rows.add({groupedDigits(E.Thrown.Time), std::to_string(E.Thread),
+              (E.Type.empty() ? "?" : How.name(E.Type)) +
+                  (E.Rethrown ? " again" : ""),
               E.What ? "\"" + target::escapedText(*E.What) + "\"" : "-",
-              target::placeOf(E.Thrown.Where, E.Thrown.Caller),
-              E.Caught ? momentText(*E.Caught) : "not caught"});
-  Call.print(Rows.empty() ? "No exceptions.\n" : Rows.text());
+              target::placeOf(E.Thrown.Where, E.Thrown.Caller, How),
+              E.Caught ? momentText(*E.Caught, How) : "not caught"});
+  Call.print(Rows, "No exceptions.");
   Call.printEnd(*Found);
   return Error::success();
 }
 
 ArrayRef<CommandSpec> exceptionCommands() {
-  static const OptionSpec Options[] = {FromOption,        ToOption,
-                                       ThreadOption,      LimitOption,
-                                       OldestFirstOption, JsonOption};
+  static const OptionSpec Options[] = {
+      FromOption,        ToOption,   ThreadOption, LimitOption,
+      OldestFirstOption, FullOption, JsonOption};
   static const CommandSpec Table[] = {
       {.Name = "exceptions",
        .Run = exceptions,

@@ -8,6 +8,7 @@
 #include "lldb-plugin/target/Table.h"
 #include "lldb-plugin/values/CallReader.h"
 #include "query/json/JsonAnswers.h"
+#include "trace-format/Text.h"
 
 using namespace llvm;
 
@@ -94,7 +95,7 @@ static Error oneExecution(CommandCall &Call, target::LoadedTrace &Loaded,
       return createStringError(
           formatv("{0} does not run {1} time {2}",
                   Call.text().empty() ? "this instruction" : Call.text(),
-                  Backward ? "before" : "after", Here));
+                  Backward ? "before" : "after", groupedDigits(Here)));
     Stop = At = Found->Execution.Time;
     if (Reader) {
       const answers::Execution &X = Found->Execution;
@@ -109,12 +110,14 @@ static Error oneExecution(CommandCall &Call, target::LoadedTrace &Loaded,
   } while (Backward && Stop >= Here);
   const answers::Execution &X = Found->Execution;
   json::Object Answer = jsonapi::toJSON(*Found);
+  const target::Style How = Call.style();
   if (Call.has("no-jump")) {
     if (Call.json())
       Call.printJson(std::move(Answer));
     else
-      Call.print(formatv("time {0}, thread {1}: {2:x} {3}\n", X.Time, X.Thread,
-                         X.Pc, target::placeOf(Found->Where))
+      Call.print(formatv("time {0}, thread {1}: {2:x} {3}\n", How.time(X.Time),
+                         X.Thread, X.Pc,
+                         How.place(target::placeOf(Found->Where, How)))
                      .str());
     return Error::success();
   }
@@ -151,12 +154,16 @@ static Error executions(CommandCall &Call, target::LoadedTrace &Loaded) {
     Call.printResults(jsonapi::jsonArray(Found->Answers), *Found);
     return Error::success();
   }
-  target::Table Rows({"time", "thread", "pc", "place"});
+  const target::Style How = Call.style();
+  target::Table Rows({{"time", target::Table::Role::Time},
+                      "thread",
+                      "pc",
+                      {"place", target::Table::Role::Place}});
   for (const ExecutionAnswer &X : Found->Answers)
-    Rows.add({std::to_string(X.Execution.Time),
-              std::to_string(X.Execution.Thread),
-              jsonapi::hexNumber(X.Execution.Pc), target::placeOf(X.Where)});
-  Call.print(Rows.empty() ? "It does not run.\n" : Rows.text());
+    Rows.add(
+        {groupedDigits(X.Execution.Time), std::to_string(X.Execution.Thread),
+         jsonapi::hexNumber(X.Execution.Pc), target::placeOf(X.Where, How)});
+  Call.print(Rows, "It does not run.");
   Call.printEnd(*Found);
   return Error::success();
 }
@@ -166,10 +173,10 @@ ArrayRef<CommandSpec> executionCommands() {
       "inside", 0, nullptr,
       "Any instruction of the function, not only the first one."};
   static const OptionSpec OneOptions[] = {Inside, ThreadOption, NoJumpOption,
-                                          JsonOption};
+                                          FullOption, JsonOption};
   static const OptionSpec AllOptions[] = {
-      Inside,      FromOption,        ToOption,  ThreadOption,
-      LimitOption, OldestFirstOption, JsonOption};
+      Inside,      FromOption,        ToOption,   ThreadOption,
+      LimitOption, OldestFirstOption, FullOption, JsonOption};
   static const char *const Details =
       "The location is a function (its first instruction, also where it was "
       "inlined), file:line (the start of the line's code) or an address; "

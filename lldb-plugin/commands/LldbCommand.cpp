@@ -121,10 +121,35 @@ static std::vector<std::string> completions(const CommandSpec &Spec,
   return All;
 }
 
+/// Breaks a paragraph into lines that fit a terminal of 80 columns. All but the
+/// first are indented.
+static std::string wrapped(StringRef Paragraph, unsigned Indent = 0) {
+  constexpr size_t Width = 80;
+  std::string Text;
+  size_t Column = Indent;
+  SmallVector<StringRef, 32> Words;
+  Paragraph.split(Words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef Word : Words) {
+    if (!Text.empty() && Column + 1 + Word.size() > Width) {
+      Text += '\n' + std::string(Indent, ' ');
+      Column = Indent;
+    } else if (!Text.empty()) {
+      Text += ' ';
+      ++Column;
+    }
+    Text += Word;
+    Column += Word.size();
+  }
+  return Text + '\n';
+}
+
 static std::string longHelp(const CommandSpec &Spec) {
   std::string Text;
   raw_string_ostream Out(Text);
-  Out << Spec.Details;
+  SmallVector<StringRef, 4> Paragraphs;
+  StringRef(Spec.Details).split(Paragraphs, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef Paragraph : Paragraphs)
+    Out << wrapped(Paragraph);
   if (!Spec.Options.empty())
     Out << "\nOptions:\n";
   for (const OptionSpec &O : Spec.Options) {
@@ -132,7 +157,8 @@ static std::string longHelp(const CommandSpec &Spec) {
     Name += std::string("--") + O.Name;
     if (O.Value)
       Name += std::string(" <") + O.Value + ">";
-    Out << "  " << left_justify(Name, 26) << O.Help << '\n';
+    constexpr unsigned Column = 28;
+    Out << "  " << left_justify(Name, Column - 2) << wrapped(O.Help, Column);
   }
   if (*Spec.Examples)
     Out << "\nExamples:\n" << Spec.Examples;

@@ -4,7 +4,10 @@
 /// load, and what the stop hook that it sets up runs.
 
 #include "lldb-plugin/commands/CommandCall.h"
+#include "lldb-plugin/commands/NextSteps.h"
 #include "lldb-plugin/lldb/LldbInternals.h"
+#include "lldb-plugin/target/Prompt.h"
+#include "trace-format/Text.h"
 
 using namespace llvm;
 
@@ -28,6 +31,12 @@ static Error forgetServers(lldb::SBDebugger Debugger) {
   return Error::success();
 }
 
+/// One line on what to try next.
+static std::string hint(const target::LoadedTrace &Loaded) {
+  return formatv("Next, for example: '{0}'. 'chronicle' alone shows more.\n",
+                 nextSteps(&Loaded).front().Command);
+}
+
 static Error load(CommandCall &Call) {
   if (Call.words().empty())
     return createStringError("missing argument: name the trace that 'chronicle "
@@ -49,9 +58,13 @@ static Error load(CommandCall &Call) {
   if (!T.reader().truncated().empty())
     Call.result().AppendWarning(T.reader().truncated().str().c_str());
   Call.print(formatv("Loaded {0}: {1} instructions, now at {2}.\n", Path,
-                     T.instructions(), (*L)->position().Time)
+                     groupedDigits(T.instructions()),
+                     groupedDigits((*L)->position().Time))
                  .str());
   Call.print(StopText);
+  // Where another client shows the stop, it has its own ways to go on.
+  if (!StopText.empty())
+    Call.print(hint(**L));
   return Error::success();
 }
 
@@ -62,6 +75,7 @@ static Error stopped(CommandCall &Call) {
   if (std::shared_ptr<target::LoadedTrace> L =
           target::LoadedTrace::of(Call.debugger()))
     L->stopped();
+  target::updatePrompt(Call.debugger());
   // After a jump to another thread LLDB keeps a thread selected that did
   // nothing.
   if (Process.GetSelectedThread().GetStopReason() == lldb::eStopReasonNone)
@@ -91,12 +105,14 @@ ArrayRef<CommandSpec> loadCommands() {
        .Details =
            "Makes a target from the recorded program and stops at the end "
            "of the run, or at the moment given by --at: a timestamp, "
-           "start, end or crash.\nA file on disk that is not the build "
+           "a percentage of the run, start, end, crash or a bookmark.\nA file "
+           "on disk that is not the build "
            "that was recorded is not used.\nThe network is not used: this "
            "empties the setting plugin.symbol-locator.debuginfod.server-urls, "
            "unless --debuginfod is given.\n",
        .Examples = "  process trace load trace.db\n"
-                   "  chronicle load trace.db --at start\n",
+                   "  chronicle load trace.db --at start\n"
+                   "  chronicle load trace.db --at 99.8%\n",
        .Options = LoadOptions,
        .Words = Completes::File,
        .MostWords = 1},

@@ -7,6 +7,7 @@
 #include "lldb-plugin/target/Describe.h"
 #include "query/answers/RunEnd.h"
 #include "query/json/JsonAnswers.h"
+#include "trace-format/Text.h"
 
 using namespace llvm;
 
@@ -25,18 +26,18 @@ static Error info(CommandCall &Call, target::LoadedTrace &Loaded) {
     for (const json::Value &Word : *List)
       Program +=
           (Program.empty() ? "" : " ") + Word.getAsString().value_or("").str();
-  Call.print(formatv("trace:        {0}\n"
-                     "program:      {1}\n"
-                     "command:      {2}\n"
-                     "end:          {3}\n"
-                     "instructions: {4}\n"
-                     "now:          {5}, thread {6}\n",
-                     Reader.path(),
-                     Reader.run().getString("program").value_or(""), Program,
-                     answers::RunEnd::of(Reader.end()).text(),
-                     Reader.instructions(), Loaded.position().Time,
-                     Loaded.position().Thread)
-                 .str());
+  Call.print(
+      formatv("trace:        {0}\n"
+              "program:      {1}\n"
+              "command:      {2}\n"
+              "end:          {3}\n"
+              "instructions: {4}\n"
+              "now:          {5}, thread {6}\n",
+              Reader.path(), Reader.run().getString("program").value_or(""),
+              Program, answers::RunEnd::of(Reader.end()).text(),
+              groupedDigits(Reader.instructions()),
+              groupedDigits(Loaded.position().Time), Loaded.position().Thread)
+          .str());
   return Error::success();
 }
 
@@ -50,11 +51,13 @@ static Error now(CommandCall &Call, target::LoadedTrace &Loaded) {
   Expected<answers::Registers> R = T.registers(Here.Thread, Here.Time);
   if (!R)
     return R.takeError();
+  const target::Style How = Call.style();
   std::string Place =
-      target::placeOf(questions::placeAt(T, R->rip(), Here.Time));
-  Call.print(formatv("time {0} of {1}, thread {2}, pc {3:x}{4}{5}\n", Here.Time,
-                     T.instructions(), Here.Thread, R->rip(),
-                     Place.empty() ? "" : " in ", Place)
+      target::placeOf(questions::placeAt(T, R->rip(), Here.Time), How);
+  Call.print(formatv("time {0} of {1}, thread {2}, pc {3:x}{4}{5}\n",
+                     How.time(Here.Time), How.time(T.instructions()),
+                     Here.Thread, R->rip(), Place.empty() ? "" : " in ",
+                     How.place(Place))
                  .str());
   return Error::success();
 }
@@ -62,8 +65,9 @@ static Error now(CommandCall &Call, target::LoadedTrace &Loaded) {
 static Error goTo(CommandCall &Call, target::LoadedTrace &Loaded) {
   if (Call.words().empty())
     return createStringError(
-        "missing argument: give a timestamp, start, end, crash, "
-        "+n or -n instructions from now, or a bookmark");
+        "missing argument: give a timestamp (1,234,567), a percentage of the "
+        "run (99.8%), start, end, crash, +n or -n instructions from now, or a "
+        "bookmark");
   Expected<session::Position> There = target::parseMoment(
       Loaded.trace(), Call.words()[0], Loaded.position().Time);
   if (!There)
@@ -91,12 +95,15 @@ ArrayRef<CommandSpec> momentCommands() {
        .MostWords = 0},
       {.Name = "goto",
        .Run = goTo,
-       .Help = "Go to a moment: a timestamp, start, end, crash, +n or -n "
-               "instructions from now, or a bookmark.",
+       .Help = "Go to a moment of the run.",
        .Arguments = "<moment>",
-       .Details = "A timestamp is the number of instructions run before that "
-                  "moment. The tables of the chronicle commands list them.\n",
-       .Examples = "  chronicle goto 123456\n"
+       .Details = "A moment is a timestamp (1,234,567), a percentage of the "
+                  "run (99.8%), start, end, crash, +n or -n instructions from "
+                  "now, or a bookmark. A timestamp is the number of "
+                  "instructions run before that moment. The tables of the "
+                  "chronicle commands list them.\n",
+       .Examples = "  chronicle goto 1,234,567\n"
+                   "  chronicle goto 99.8%\n"
                    "  chronicle goto -1000\n"
                    "  chronicle goto crash\n",
        .Options = Options,

@@ -8,6 +8,8 @@
 #include "lldb-plugin/history/HistoryFrames.h"
 #include "lldb-plugin/lldb/LldbInternals.h"
 #include "lldb-plugin/target/LldbLines.h"
+#include "lldb-plugin/target/Resume.h"
+#include "query/MomentText.h"
 
 using namespace llvm;
 
@@ -98,9 +100,9 @@ static void move(CommandCall &Call, const target::LoadedTrace &Loaded) {
 
 static Error step(CommandCall &Call, target::LoadedTrace &Loaded,
                   session::StopKind Kind, Way Take) {
-  uint64_t Count = 1;
-  if (!Call.words().empty() &&
-      (Call.words()[0].getAsInteger(0, Count) || !Count))
+  const std::optional<uint64_t> Count =
+      Call.words().empty() ? 1 : query::parseNumber(Call.words()[0]);
+  if (!Count || !*Count)
     return createStringError(
         formatv("invalid step count '{0}': expected a positive integer",
                 Call.words()[0]));
@@ -111,7 +113,7 @@ static Error step(CommandCall &Call, target::LoadedTrace &Loaded,
   std::optional<stepping::SourceStep::Destination> Found;
   Call.interruptibly("Stepping back", [&](const answers::Cancellation &Cancel) {
     stepping::SourceStep Steps(Loaded.trace(), Lines, Cancel);
-    Found.emplace(Take(Steps, *From, Count));
+    Found.emplace(Take(Steps, *From, *Count));
   });
   if (!*Found)
     return Found->takeError();
@@ -233,11 +235,10 @@ ArrayRef<CommandSpec> reverseCommands() {
        .Run = reverseStep,
        .Help = "Step back to the start of the line before, into calls.",
        .Arguments = "[<count>]",
-       .Details =
-           "Undoes 'thread step-in'. A function that was called is entered at "
-           "its end, if it\nhas line information; from the first line of a "
-           "function the way back is to the line\nof its call. Breakpoints and "
-           "watchpoints on the way stop it.\n",
+       .Details = "Undoes 'thread step-in'. A function that was called is "
+                  "entered at its end, if it has line information; from the "
+                  "first line of a function the way back is to the line of its "
+                  "call. Breakpoints and watchpoints on the way stop it.\n",
        .Examples = "  chronicle reverse-step\n"
                    "  chronicle reverse-step 3\n"
                    "  rs\n",
@@ -250,10 +251,11 @@ ArrayRef<CommandSpec> reverseCommands() {
        .Help = "Step back to the start of the line before, over calls.",
        .Arguments = "[<count>]",
        .Details =
-           "Undoes 'thread step-over': stays in this call of this function, in "
-           "this thread; from\nits first line the way back is to the line of "
-           "its call. How long the calls took that\nare stepped over does not "
-           "matter. Breakpoints and watchpoints in them stop it.\n",
+           "Undoes 'thread step-over': stays in this call of this "
+           "function, in this thread; from its first line the way back is "
+           "to the line of its call. How long the calls took that are "
+           "stepped over does not matter. Breakpoints and watchpoints in "
+           "them stop it.\n",
        .Examples = "  chronicle reverse-next\n"
                    "  chronicle reverse-next 5 --thread 2\n"
                    "  rn\n",
@@ -267,7 +269,7 @@ ArrayRef<CommandSpec> reverseCommands() {
        .Arguments = "[<count>]",
        .Details =
            "To before the call instruction. With a count, to the call of "
-           "one of its callers.\nBreakpoints and watchpoints on the way "
+           "one of its callers. Breakpoints and watchpoints on the way "
            "stop it.\n",
        .Examples = "  chronicle reverse-finish\n"
                    "  rf\n",
@@ -290,9 +292,9 @@ ArrayRef<CommandSpec> reverseCommands() {
        .Run = reverseContinue,
        .Help = "Run backward to a breakpoint, a watchpoint or the start of the "
                "run.",
-       .Details =
-           "A breakpoint stops before its instruction, a watchpoint before the "
-           "write, so that\nwhat led to it is still to be seen.\n",
+       .Details = "A breakpoint stops before its instruction, a watchpoint "
+                  "before the write, so that what led to it is still to be "
+                  "seen.\n",
        .Examples = "  watchpoint set variable Total\n"
                    "  chronicle reverse-continue\n"
                    "  rc\n",

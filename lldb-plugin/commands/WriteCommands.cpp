@@ -9,6 +9,7 @@
 #include "lldb-plugin/target/Table.h"
 #include "lldb-plugin/values/WrittenMembers.h"
 #include "query/json/JsonAnswers.h"
+#include "trace-format/Text.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Path.h"
 
@@ -38,15 +39,17 @@ static std::string mappingText(target::LoadedTrace &Loaded,
 /// "instruction 0x401136 in transfer at demo.c:26",
 /// "instruction 0x4c1136 in tcache_put at malloc.c:3 <- main at demo.c:26",
 /// "system call read(3, "hello", 64) = 5 from main at demo.c:26".
-static std::string writerText(target::LoadedTrace &Loaded,
-                              const WriteAnswer &W) {
-  std::string Place = target::placeOf(W.Where, W.Caller);
+static std::string writerText(target::LoadedTrace &Loaded, const WriteAnswer &W,
+                              const target::Style &How) {
+  std::string Place = target::placeOf(W.Where, W.Caller, How);
   switch (W.Write.By) {
   case answers::Writer::Instruction:
-    return formatv("instruction {0:x}{1}{2}{3}", W.Write.Pc,
-                   Place.empty() ? "" : " in ", Place,
-                   W.Count > 1 ? formatv(", repeated {0} times", W.Count).str()
-                               : "");
+    return formatv(
+        "instruction {0:x}{1}{2}{3}", W.Write.Pc, Place.empty() ? "" : " in ",
+        Place,
+        W.Count > 1
+            ? formatv(", repeated {0} times", groupedDigits(W.Count)).str()
+            : "");
   case answers::Writer::SystemCall:
     return "system call " + W.Call->Text +
            (Place.empty() ? "" : " from " + Place);
@@ -231,7 +234,7 @@ static Expected<std::string> noteAbout(const query::Trace &T,
       return "";
     return formatv("this call of {0} began later, at time {1}: it has not set "
                    "{2} yet",
-                   ownerName(T, Owner), Owner.Entry, What.Name);
+                   ownerName(T, Owner), groupedDigits(Owner.Entry), What.Name);
   }
   Expected<std::optional<Timestamp>> Return = T.returnOf(Owner);
   if (!Return)
@@ -240,7 +243,7 @@ static Expected<std::string> noteAbout(const query::Trace &T,
     return "";
   return formatv("this call of {0} was over by then, at time {1}: the memory "
                  "is something else's",
-                 ownerName(T, Owner), **Return);
+                 ownerName(T, Owner), groupedDigits(**Return));
 }
 
 static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
@@ -263,7 +266,7 @@ static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   if (!*Found)
     return createStringError(
         formatv("nothing writes {0} {1} time {2}{3}", What->title(),
-                Backward ? "before" : "after", Here,
+                Backward ? "before" : "after", groupedDigits(Here),
                 Again->Note.empty() ? "" : ": " + Again->Note));
   Expected<ShownWrite> Shown = show(Loaded, *What, std::move(**Found));
   if (!Shown)
@@ -278,9 +281,11 @@ static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   if (!Note->empty())
     Answer["note"] = jsonapi::jsonText(*Note);
   if (!Call.json()) {
+    const target::Style How = Call.style();
     Call.print(formatv("{0}: {1} -> {2}\n  time {3}, thread {4}: {5}\n",
-                       What->title(), Shown->Old, Shown->New, W.Time, W.Thread,
-                       writerText(Loaded, Shown->Answer))
+                       What->title(), Shown->Old, Shown->New, How.time(W.Time),
+                       W.Thread,
+                       How.place(writerText(Loaded, Shown->Answer, How)))
                    .str());
     if (!Note->empty())
       Call.print("  note: " + *Note + "\n");
@@ -343,7 +348,8 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
     When = {What->Owner->Entry, Return->value_or(T.instructions())};
     Title += formatv(", during this call of {0}, time {1} to {2}; --any-time "
                      "shows the others",
-                     ownerName(T, *What->Owner), When.First, When.Last);
+                     ownerName(T, *What->Owner), groupedDigits(When.First),
+                     groupedDigits(When.Last));
   }
   Expected<questions::SearchOptions> Options = Call.searchOptions(Loaded, When);
   if (!Options)
@@ -367,12 +373,17 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
     return Error::success();
   }
   Call.print(Title + "\n");
-  target::Table Rows({"time", "thread", "old", "new", "written by"});
+  const target::Style How = Call.style();
+  target::Table Rows({{"time", target::Table::Role::Time},
+                      "thread",
+                      "old",
+                      "new",
+                      {"written by", target::Table::Role::Place}});
   for (const ShownWrite &W : *Shown)
-    Rows.add({std::to_string(W.Answer.Write.Time),
+    Rows.add({groupedDigits(W.Answer.Write.Time),
               std::to_string(W.Answer.Write.Thread), W.Old, W.New,
-              writerText(Loaded, W.Answer)});
-  Call.print(Rows.empty() ? "Nothing writes it.\n" : Rows.text());
+              writerText(Loaded, W.Answer, How)});
+  Call.print(Rows, "Nothing writes it.");
   Call.printEnd(*Found);
   return Error::success();
 }
@@ -391,6 +402,7 @@ ArrayRef<CommandSpec> writeCommands() {
       {"here", 0, nullptr,
        "What the expression means here, not the memory of the last jump."},
       NoJumpOption,
+      FullOption,
       JsonOption};
   static const OptionSpec AllOptions[] = {
       Address,
@@ -401,6 +413,7 @@ ArrayRef<CommandSpec> writeCommands() {
       OldestFirstOption,
       {"any-time", 0, nullptr,
        "For a local variable: also outside of the present call."},
+      FullOption,
       JsonOption};
   static const CommandSpec Table[] = {
       {.Name = "last-write",

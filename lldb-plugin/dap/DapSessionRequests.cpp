@@ -6,6 +6,7 @@
 #include "lldb-plugin/dap/DapSession.h"
 #include "lldb-plugin/places/LldbPlaces.h"
 #include "query/Trace.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -271,7 +272,7 @@ std::string DapSession::addTarget(json::Array &List, StringRef Label,
   const json::Object *Symbol = Execution->getObject("symbol");
   List.push_back(json::Object{
       {"id", int64_t(Targets.size())},
-      {"label", formatv("{0} (time {1})", Label, *Time).str()},
+      {"label", formatv("{0} (time {1})", Label, groupedDigits(*Time)).str()},
       {"line", Symbol ? Symbol->getInteger("line").value_or(0) : 0},
       {"instructionPointerReference",
        Execution->getString("pc").value_or("").str()}});

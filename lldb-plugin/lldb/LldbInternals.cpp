@@ -44,6 +44,11 @@ bool addProcessTraceLoad(SBCommandInterpreter Interpreter) {
   return Load && Trace && Trace->LoadSubCommand("load", Load);
 }
 
+bool hasPrompt(SBCommandInterpreter Interpreter) {
+  return readsCommands(privateInterpreter(Interpreter)) &&
+         Interpreter.IsActive();
+}
+
 bool commandInterrupted(SBCommandInterpreter Interpreter) {
   return isInterrupted(privateInterpreter(Interpreter));
 }

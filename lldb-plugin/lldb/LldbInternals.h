@@ -25,6 +25,9 @@ bool hasCommands(lldb::SBCommandInterpreter Interpreter);
 /// Makes `process trace load` another name for `chronicle load`, which must
 /// exist. \return false if this LLDB has no `process trace`.
 bool addProcessTraceLoad(lldb::SBCommandInterpreter Interpreter);
+/// Whether LLDB itself reads commands and shows a stop when it comes. Otherwise
+/// another program does, such as lldb-dap.
+bool hasPrompt(lldb::SBCommandInterpreter Interpreter);
 /// Whether Ctrl-C was pressed since the present command began. Any thread may
 /// ask.
 bool commandInterrupted(lldb::SBCommandInterpreter Interpreter);

@@ -26,6 +26,10 @@ using UnwindUP = std::unique_ptr<Unwind>;
 using Numbers = std::map<uint64_t, uint32_t>;
 PRIVATE_MEMBER(InterpreterPointer, SBCommandInterpreter, CommandInterpreter *,
                m_opaque_ptr);
+PRIVATE_MEMBER(CommandLoop, CommandInterpreter, IOHandlerSP,
+               m_command_io_handler_sp);
+PRIVATE_MEMBER(UserGroups, CommandInterpreter, CommandObject::CommandMap,
+               m_user_mw_dict);
 PRIVATE_MEMBER(ProcessPointer, SBProcess, ProcessWP, m_opaque_wp);
 PRIVATE_MEMBER(TargetPointer, SBTarget, TargetSP, m_opaque_sp);
 PRIVATE_MEMBER(TargetProcess, Target, ProcessSP, m_process_sp);
@@ -98,6 +102,12 @@ TargetSP privateTarget(SBTarget Target) {
 }
 ProcessSP processOf(Target &Target) {
   return Target.*memberOf(TargetProcess());
+}
+bool readsCommands(CommandInterpreter &Interpreter) {
+  return (Interpreter.*memberOf(CommandLoop())) != nullptr;
+}
+CommandObject::CommandMap &userGroups(CommandInterpreter &Interpreter) {
+  return Interpreter.*memberOf(UserGroups());
 }
 bool isInterrupted(CommandInterpreter &Interpreter) {
   return hasInterruptedState(Interpreter);

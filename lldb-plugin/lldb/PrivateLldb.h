@@ -68,6 +68,16 @@ bool isInterrupted(lldb_private::CommandInterpreter &Interpreter);
 // add a subcommand to. The first also for loading the plugin twice. Missing:
 // SBCommandInterpreter::UserCommandExists() for groups of commands.
 
+/// For: waiting for stops only where LLDB has a prompt. Missing:
+/// SBCommandInterpreter::IsActive() that is false where no loop reads commands,
+/// as in lldb-dap; it compares two null pointers there.
+bool readsCommands(lldb_private::CommandInterpreter &Interpreter);
+
+/// For: what `chronicle` without a subcommand does (GroupCommand). Missing: a
+/// callback of SBCommandInterpreter::AddMultiwordCommand().
+lldb_private::CommandObject::CommandMap &
+userGroups(lldb_private::CommandInterpreter &Interpreter);
+
 // lldb_private::CommandObject, as a base class, and CompletionRequest.
 // For: completing arguments (CompletingCommand). Missing: a completion function
 // in SBCommandPluginInterface.

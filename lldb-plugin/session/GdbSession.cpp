@@ -3,7 +3,8 @@
 #include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/StopReply.h"
 #include "lldb-plugin/session/ThreadNames.h"
-#include "query/NamedMoment.h"
+#include "query/MomentText.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -474,25 +475,21 @@ std::string GdbSession::answerMonitor(StringRef Hex) {
   std::string Answer;
   if (Text == "now") {
     const Position &Now = Travel.position();
-    Answer = formatv("time {0} of {1}, thread {2}\n", Now.Time,
-                     T.instructions(), Now.Thread);
+    Answer = formatv("time {0} of {1}, thread {2}\n", groupedDigits(Now.Time),
+                     groupedDigits(T.instructions()), Now.Thread);
   } else if (Text.consume_front("goto ")) {
-    Expected<std::optional<Timestamp>> Named = query::namedMoment(T, Text);
-    if (!Named)
-      return Debugger.failure(Named.takeError());
-    Timestamp Time = Named->value_or(0);
-    if (!*Named && Text.getAsInteger(0, Time))
-      return Debugger.failure(
-          "goto: expected a timestamp, 'start', 'end' or 'crash'");
-    if (Time > T.instructions())
-      return Debugger.failure(
-          formatv("the run ends at {0}", T.instructions()).str());
-    jumpNext({Time, 0}, {.Kind = StopKind::Goto, .Time = Time});
+    Expected<std::optional<Timestamp>> Time =
+        query::parseMoment(T, Text, Travel.position().Time);
+    if (!Time)
+      return Debugger.failure(Time.takeError());
+    if (!*Time)
+      return Debugger.failure(query::invalidMoment(Text, "+n or -n"));
+    jumpNext({**Time, 0}, {.Kind = StopKind::Goto, .Time = **Time});
     Answer = "the next continue or step, in any direction, goes there\n";
   } else {
     Answer = "monitor now: show the time\n"
-             "monitor goto TIME|start|end|crash: make the next continue or "
-             "step go there\n";
+             "monitor goto TIME|PERCENT%|start|end|crash|+N|-N: make the next "
+             "continue or step go there\n";
   }
   return toHex(Answer, true);
 }

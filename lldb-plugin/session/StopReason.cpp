@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/session/StopReason.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/Twine.h"
 
 using namespace llvm;
@@ -31,7 +32,7 @@ static constexpr StopWords AllWords[] = {
 std::string describe(const Stop &S) {
   for (const StopWords &Each : AllWords)
     if (Each.Kind == S.Kind)
-      return Each.HasTime ? (Each.Words + " ").str() + std::to_string(S.Time)
+      return Each.HasTime ? (Each.Words + " ").str() + groupedDigits(S.Time)
                           : Each.Words.str();
   return "";
 }

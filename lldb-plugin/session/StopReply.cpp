@@ -2,6 +2,8 @@
 #include "lldb-plugin/session/StopReply.h"
 #include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/ThreadNames.h"
+#include "query/answers/RunEnd.h"
+#include "query/answers/SystemCalls.h"
 #include "trace-format/events/Events.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -58,6 +60,20 @@ static std::string faultText(const query::Trace &T, Timestamp Time,
           Fault.Address ? formatv(" (fault address={0:x})", Last->address).str()
                         : "");
   return "";
+}
+
+/// The words for a moment that the user went to. An end of the run is shown as
+/// when the run gets there.
+static std::string momentText(const query::Trace &T, Timestamp Time) {
+  if (Time == 0)
+    return describe({StopKind::Begin});
+  if (Time < T.instructions())
+    return describe({.Kind = StopKind::Goto, .Time = Time});
+  const auto Signal = answers::RunEnd::of(T.reader().end()).signal();
+  if (!Signal)
+    return describe({StopKind::End});
+  const std::string Fault = faultText(T, Time, int(*Signal));
+  return Fault.empty() ? "signal " + answers::signalName(*Signal) : Fault;
 }
 
 static Error appendRegisters(std::string &Reply, const query::Trace &T,
@@ -143,6 +159,8 @@ Expected<std::string> stopReply(const query::Trace &T, StopReport Report,
   Reply += reasonKey(Report, Debugger);
   if (Kind == StopKind::End && Debugger.IsLldb && Report.CannotGoOn)
     Report.Description = "the run ends here";
+  if (Kind == StopKind::Goto)
+    Report.Description = momentText(T, Report.Where.Time);
   if (Kind == StopKind::Signal && Report.Description.empty())
     Report.Description = faultText(T, Report.Where.Time, Signal);
   if (!Report.Description.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/session/TimeTravel.h"
 #include "query/answers/RunEnd.h"
+#include "trace-format/Text.h"
 #include "trace-format/events/Events.h"
 
 using namespace llvm;
@@ -31,9 +32,9 @@ static Expected<uint32_t> killedThread(const query::Trace &T) {
 
 Error TimeTravel::jump(Timestamp Time, uint32_t Thread) {
   if (Time > T.instructions())
-    return createStringError("the run ends at %llu; there is no time %llu",
-                             (unsigned long long)T.instructions(),
-                             (unsigned long long)Time);
+    return createStringError(
+        formatv("the run ends at {0}; there is no time {1}",
+                groupedDigits(T.instructions()), groupedDigits(Time)));
   if (!Thread && Time == T.instructions())
     if (Error E = killedThread(T).moveInto(Thread))
       return E;

@@ -22,20 +22,21 @@ std::string sourceOf(const questions::Place &Place) {
                  sys::path::filename(Place.Symbol->Module->Info.Path));
 }
 
-std::string placeOf(const questions::Place &Place) {
+std::string placeOf(const questions::Place &Place, const Style &How) {
   if (!Place.Symbol)
     return "";
-  std::string Text = Place.Symbol->Frames.front().Function;
+  std::string Text = How.name(Place.Symbol->Frames.front().Function);
   std::string Source = sourceOf(Place);
   return Text + (Text.empty() || Source.empty() ? "" : " ") + Source;
 }
 
 std::string placeOf(const questions::Place &Place,
-                    const std::optional<questions::Place> &Caller) {
-  std::string Text = placeOf(Place);
+                    const std::optional<questions::Place> &Caller,
+                    const Style &How) {
+  std::string Text = placeOf(Place, How);
   if (!Caller)
     return Text;
-  std::string Who = placeOf(*Caller);
+  std::string Who = placeOf(*Caller, How);
   return Text + " <- " + (Who.empty() ? jsonapi::hexNumber(Caller->Pc) : Who);
 }
 

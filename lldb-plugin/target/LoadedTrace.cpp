@@ -6,11 +6,13 @@
 #include "lldb-plugin/session/ThreadNames.h"
 #include "lldb-plugin/target/BookmarkList.h"
 #include "lldb-plugin/target/Describe.h"
+#include "lldb-plugin/target/Resume.h"
 #include "lldb-plugin/target/TerminalInterrupt.h"
-#include "query/NamedMoment.h"
+#include "query/MomentText.h"
 #include "query/answers/ReplayError.h"
 #include "query/symbols/Symbols.h"
 #include "trace-format/RunPiece.h"
+#include "trace-format/Text.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -34,35 +36,18 @@ static std::map<uint32_t, std::weak_ptr<LoadedTrace>> &registry() {
 
 Expected<session::Position> parseMoment(const query::Trace &T, StringRef Text,
                                         Timestamp Now) {
-  const Timestamp End = T.instructions();
-  Expected<std::optional<Timestamp>> Named = query::namedMoment(T, Text);
-  if (!Named)
-    return Named.takeError();
-  if (*Named)
-    return session::Position{**Named, 0};
-  StringRef Digits = Text;
-  bool Later = Digits.consume_front("+");
-  bool Earlier = !Later && Digits.consume_front("-");
-  Timestamp Number;
-  if (Digits.getAsInteger(0, Number)) {
-    Expected<BookmarkList> Marks = BookmarkList::of(T);
-    if (!Marks)
-      return Marks.takeError();
-    if (const Bookmark *Mark = Marks->find(Text))
-      return session::Position{Mark->Time, Mark->Thread};
-    return createStringError(
-        formatv("invalid moment '{0}': expected a timestamp, start, end, "
-                "crash, +n or -n instructions from now, or a bookmark",
-                Text));
-  }
-  if (Later)
-    Number = Number > End - Now ? End : Now + Number;
-  if (Earlier)
-    Number = Number > Now ? 0 : Now - Number;
-  if (Number > End)
-    return createStringError(
-        formatv("the run ends at {0}; there is no moment {1}", End, Number));
-  return session::Position{Number, 0};
+  Expected<std::optional<Timestamp>> Time = query::parseMoment(T, Text, Now);
+  if (!Time)
+    return Time.takeError();
+  if (*Time)
+    return session::Position{**Time, 0};
+  Expected<BookmarkList> Marks = BookmarkList::of(T);
+  if (!Marks)
+    return Marks.takeError();
+  if (const Bookmark *Mark = Marks->find(Text))
+    return session::Position{Mark->Time, Mark->Thread};
+  return query::invalidMoment(Text,
+                              "+n or -n instructions from now, or a bookmark");
 }
 
 /// If replay cannot reach the moment, changes it to the last one of its block
@@ -74,7 +59,8 @@ static Error moveToReachable(const query::Trace &T, session::Position &Start,
         Warnings.push_back(
             formatv("moment {0} cannot be reached, so this is moment {1}: {2}. "
                     "Memory and registers shortly before it may be wrong, too.",
-                    Start.Time, E.lastReached(), E.message()));
+                    groupedDigits(Start.Time), groupedDigits(E.lastReached()),
+                    E.message()));
         Start = {E.lastReached(), 0};
       });
 }
@@ -203,6 +189,7 @@ LoadedTrace::connect(lldb::SBDebugger Debugger,
   lldb::SBExecutionContext Context(Target);
   {
     Patience Long(Debugger);
+    WaitForStops Wait(Debugger);
     Debugger.GetCommandInterpreter().HandleCommand(Connect.c_str(), Context,
                                                    Connected);
   }
@@ -211,9 +198,9 @@ LoadedTrace::connect(lldb::SBDebugger Debugger,
     Debugger.DeleteTarget(Target);
     return createStringError(Connected.GetError());
   }
-  if (const char *Output = Connected.GetOutput())
-    StopText = Output;
   Result->Process = Target.GetProcess();
+  if (const char *Output = Connected.GetOutput())
+    StopText = stopText(Output, Result->Process);
   // LLDB would pass the signal it stopped for on to the program. That cannot be
   // done backward and is not needed: all delivered signals are recorded.
   lldb::SBUnixSignals Signals = Result->Process.GetUnixSignals();
@@ -303,20 +290,6 @@ uint32_t LoadedTrace::threadNumber(lldb::SBThread Thread) const {
   return Number ? Number : Here.Thread;
 }
 
-void runReverse(lldb::SBDebugger Debugger,
-                lldb::SBCommandReturnObject &Result) {
-  // LLDB clears the object it is given, so this one is separate.
-  lldb::SBCommandReturnObject Continued;
-  Debugger.GetCommandInterpreter().HandleCommand("process continue --reverse",
-                                                 Continued);
-  if (const char *Output = Continued.GetOutput())
-    Result.PutCString(Output);
-  if (Continued.Succeeded())
-    Result.SetStatus(Continued.GetStatus());
-  else
-    Result.SetError(Continued.GetError());
-}
-
 void LoadedTrace::goBack(session::Position To, session::Stop Why,
                          unsigned Hidden) {
   Session->goBackNext(To, Why);
@@ -384,8 +357,7 @@ Error LoadedTrace::jumpHidden(Timestamp Time, uint32_t Thread) {
   if (Failed.Fail())
     return createStringError(Failed.GetCString());
   if (Session->position().Time != Time)
-    return createStringError("LLDB did not go to time %llu",
-                             (unsigned long long)Time);
+    return createStringError("LLDB did not go to time " + groupedDigits(Time));
   takeFramesFromHistory();
   return Error::success();
 }

@@ -82,9 +82,6 @@ private:
   lldb::SBProcess Process;
 };
 
-/// `process continue --reverse`, adding what it prints.
-void runReverse(lldb::SBDebugger Debugger, lldb::SBCommandReturnObject &Result);
-
 /// A moment as users write it: a number, start, end, crash, a bookmark, or +n
 /// and -n instructions from Now. The thread is that of the bookmark, or 0 for
 /// the one that runs then.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/values/CallFilter.h"
 #include "lldb-plugin/values/ValueText.h"
+#include "trace-format/Text.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -96,7 +97,7 @@ Expected<bool> CallFilter::evaluate(lldb::SBFrame Frame, const CallMoment &Call,
       return leaveOut(Function, Why);
     return createStringError(
         formatv("cannot evaluate '{0}' at the call of {1} at time {2}: {3}",
-                Expression, Function, Call.Entry, Why));
+                Expression, Function, groupedDigits(Call.Entry), Why));
   }
   lldb::SBError Failed;
   bool Result = V.GetValueAsUnsigned(Failed) != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/json/JsonArguments.h"
-#include "query/NamedMoment.h"
+#include "query/MomentText.h"
 #include "query/base/UnknownName.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -115,16 +115,21 @@ std::vector<std::string> JsonArguments::texts(StringRef Key) {
 }
 
 Timestamp JsonArguments::toTime(StringRef Key, const json::Value &V) {
-  if (std::optional<StringRef> Name = V.getAsString()) {
-    Expected<std::optional<Timestamp>> Named = query::namedMoment(T, *Name);
-    if (!Named) {
-      fail("not-found", "'" + Key + "': " + toString(Named.takeError()));
-      return 0;
-    }
-    if (*Named)
-      return **Named;
+  const std::optional<StringRef> Text = V.getAsString();
+  const std::optional<uint64_t> Number =
+      Text ? query::parseNumber(*Text) : std::nullopt;
+  if (Text && !Number) {
+    Expected<std::optional<Timestamp>> Moment = query::parseMoment(T, *Text);
+    if (!Moment)
+      fail("not-found", "'" + Key + "': " + toString(Moment.takeError()));
+    else if (!*Moment)
+      fail("bad-argument",
+           "'" + Key + "': " + toString(query::invalidMoment(*Text)));
+    else
+      return **Moment;
+    return 0;
   }
-  Timestamp Time = toNumber(Key, V);
+  const Timestamp Time = Number ? *Number : toNumber(Key, V);
   if (!failed() && Time > T.instructions()) {
     fail("out-of-range", "'" + Key + "' is " + Twine(Time) +
                              ", but the run ends at " +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/symbols/SymbolNames.h"
+#include "query/symbols/ShortName.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
 #include <cstdlib>
@@ -106,7 +107,8 @@ static StringRef lastComponent(StringRef Name) {
 }
 
 NameMatcher::NameMatcher(StringRef Name, bool Unqualified)
-    : Name(Name.trim().str()), Unqualified(Unqualified) {
+    : Name(Name.trim().str()), Short(shortName(this->Name)),
+      Unqualified(Unqualified) {
   StringRef Last =
       lastComponent(withoutTemplateArguments(withoutArguments(this->Name)));
   Last.consume_front("~");
@@ -127,16 +129,16 @@ bool NameMatcher::operator()(StringRef LinkageName) const {
     return false;
   if (!StringRef(Base).contains(Key))
     return false;
-  if (demangle(std::string_view(Base)) == Name)
+  if (shortName(demangle(std::string_view(Base))) == Short)
     return true;
-  std::string Bare = sourceNameWithoutArguments(Base);
+  std::string Bare = shortName(sourceNameWithoutArguments(Base));
   StringRef General = withoutTemplateArguments(Bare);
-  if (Bare == Name || General == Name)
+  if (Bare == Short || General == Short)
     return true;
   return Unqualified &&
-         (lastComponent(Bare) == Name || lastComponent(General) == Name ||
-          StringRef(Bare).ends_with("::" + Name) ||
-          General.ends_with("::" + Name));
+         (lastComponent(Bare) == Short || lastComponent(General) == Short ||
+          StringRef(Bare).ends_with("::" + Short) ||
+          General.ends_with("::" + Short));
 }
 
 } // namespace chronicle::symbols

@@ -23,10 +23,10 @@ std::string sourceNameWithoutArguments(llvm::StringRef LinkageName);
 bool isFunctionPart(llvm::StringRef LinkageName);
 
 /// Decides whether a linker's name is meant by what a user calls Name. It is if
-/// it is the same; if it is the same when demangled, with or without argument
-/// types and template arguments; or, if Unqualified, if it is a member of that
-/// name of any class or namespace. Demangles only names that contain Name's
-/// identifier.
+/// it is the same; if it is the same when demangled and shortened by
+/// shortName(), with or without argument types and template arguments; or, if
+/// Unqualified, if it is a member of that name of any class or namespace.
+/// Demangles only names that contain Name's identifier.
 class NameMatcher {
 public:
   NameMatcher(llvm::StringRef Name, bool Unqualified);
@@ -34,7 +34,8 @@ public:
 
 private:
   std::string Name;
-  std::string Key; ///< what a mangled name must contain
+  std::string Short; ///< the same by shortName()
+  std::string Key;   ///< what a mangled name must contain
   bool Unqualified;
 };
 

@@ -117,9 +117,9 @@ class Session {
   // The time at which the process is stopped, in instructions.
   async time() {
     const text = await this.evaluate('`chronicle now', 'repl');
-    const found = /time (\d+)/.exec(text);
+    const found = /time ([\d,]+)/.exec(text);
     assert(found, text);
-    return Number(found[1]);
+    return Number(found[1].replaceAll(',', ''));
   }
 
   async disconnect() {

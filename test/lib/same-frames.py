@@ -67,10 +67,10 @@ def parse_lldb(text):
     result = {}
     frames = values = None
     for line in text.splitlines():
-        at = re.match(r"time (\d+) of", line)
+        at = re.match(r"time ([\d,]+) of", line)
         register = re.match(r"\s*(\w+) = (0x[0-9a-f]+)", line)
         if at:
-            frames = result.setdefault(int(at[1]), [])
+            frames = result.setdefault(int(at[1].replace(",", "")), [])
         elif register and frames is not None and register[1] in NAMES:
             if register[1] == NAMES[0]:
                 values = []

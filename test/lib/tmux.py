@@ -16,10 +16,10 @@ WITHOUT_STATUSLINE = ["-O", "settings set show-statusline false"]
 
 class Terminal:
     @classmethod
-    def debug(cls, trace, *options):
+    def debug(cls, trace, *options, columns=160):
         """Starts LLDB on a trace and waits for its first prompt."""
         command = ["chronicle", "debug", os.path.abspath(trace), "-x", *options]
-        terminal = cls(shlex.join(command))
+        terminal = cls(shlex.join(command), columns)
         try:
             terminal.wait(r"stop reason = ")
             terminal.wait(r"^\(lldb\) *$")
@@ -28,10 +28,10 @@ class Terminal:
             raise
         return terminal
 
-    def __init__(self, command):
+    def __init__(self, command, columns=160):
         self.directory = tempfile.TemporaryDirectory()
         self.tmux = ["tmux", "-f", "/dev/null", "-S", self.directory.name + "/socket"]
-        size = ["-x", "160", "-y", "200"]
+        size = ["-x", str(columns), "-y", "200"]
         environment = "env TERM=screen LANG=C.UTF-8 " + command
         self.run("new-session", "-d", *size, environment)
         self.run("set-option", "-g", "history-limit", "50000")
@@ -42,8 +42,9 @@ class Terminal:
         )
         return done.stdout
 
-    def screen(self):
-        return self.run("capture-pane", "-p", "-J")
+    def screen(self, *options):
+        """What the terminal shows; lines that it wrapped are joined."""
+        return self.run("capture-pane", "-p", "-J", *options)
 
     def type(self, *keys):
         self.run("send-keys", *keys)
@@ -73,7 +74,7 @@ class Terminal:
         """The time that `chronicle now` prints, alone on an empty screen."""
         self.clear()
         self.enter("chronicle now")
-        return int(self.wait(r"^time (\d+) of ")[1])
+        return int(self.wait(r"^time ([\d,]+) of ")[1].replace(",", ""))
 
     def prompt(self):
         """Waits until LLDB waits for a command."""

@@ -33,10 +33,10 @@ TEST(TerminalTest, Durations) {
 }
 
 TEST(TerminalTest, Digits) {
-  EXPECT_EQ(cli::groupedDigits(0), "0");
-  EXPECT_EQ(cli::groupedDigits(999), "999");
-  EXPECT_EQ(cli::groupedDigits(1000), "1,000");
-  EXPECT_EQ(cli::groupedDigits(1234567), "1,234,567");
+  EXPECT_EQ(groupedDigits(0), "0");
+  EXPECT_EQ(groupedDigits(999), "999");
+  EXPECT_EQ(groupedDigits(1000), "1,000");
+  EXPECT_EQ(groupedDigits(1234567), "1,234,567");
 }
 
 TEST(TerminalTest, Bar) {

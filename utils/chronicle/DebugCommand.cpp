@@ -11,6 +11,7 @@
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cerrno>
+#include <cstdlib>
 #include <unistd.h>
 
 using namespace llvm;
@@ -24,9 +25,10 @@ static Command
            .Arguments = "[options] trace.db [lldb arguments]",
            .Details =
                "Starts LLDB 22 with Chronicle's plugin. The trace is a process "
-               "that is stopped at the end of the\nrun. Arguments after the "
-               "trace are passed to LLDB.",
+               "that is stopped at the end of the\nrun, or at the moment that "
+               "--at names. Arguments after the trace are passed to LLDB.",
            .Examples = "  chronicle debug trace.db\n"
+                       "  chronicle debug --at 99.8% trace.db\n"
                        "  chronicle debug trace.db -o bt\n",
            .Statuses = {{"LLDB's", "LLDB was started."},
                         {"2", "The trace or LLDB was not found, or an option "
@@ -37,6 +39,11 @@ static Command
 static cl::opt<bool>
     Debuginfod("debuginfod", cl::sub(Debug),
                cl::desc("Let LLDB ask debuginfod servers for symbols"));
+
+static cl::opt<std::string>
+    At("at", cl::sub(Debug), cl::value_desc("MOMENT"),
+       cl::desc("Stop at MOMENT: start, end (the default), crash, 1,234, 99.8% "
+                "or a bookmark"));
 
 /// Checks that the file is a trace of this format before LLDB starts, which
 /// would go on without it.
@@ -64,10 +71,15 @@ static int run(ArrayRef<const char *> Words) {
   if (!Plugin)
     return fail(Debug, 2, Plugin.takeError());
   std::string LoadPlugin = places::pluginLoadLine(*Plugin);
-  std::string LoadTrace = "chronicle load " + places::quoteForLldb(Trace) +
-                          (Debuginfod ? " --debuginfod" : "");
+  std::string LoadTrace =
+      "chronicle load " + places::quoteForLldb(Trace) +
+      (Debuginfod ? " --debuginfod" : "") +
+      (At.empty() ? "" : " --at " + places::quoteForLldb(At));
   SmallVector<const char *, 16> Arguments = {
       Lldb->c_str(), "-O", LoadPlugin.c_str(), "-o", LoadTrace.c_str()};
+  // LLDB 22 does not look at this variable by itself.
+  if (!StringRef(getenv("NO_COLOR")).empty())
+    Arguments.push_back("--no-use-colors");
   Arguments.append(Words.begin() + 1, Words.end());
   Arguments.push_back(nullptr);
   execv(Lldb->c_str(), const_cast<char *const *>(Arguments.data()));

@@ -5,6 +5,7 @@
 /// without the plugin.
 
 #include "lldb-plugin/session/GdbSession.h"
+#include "query/MomentText.h"
 #include "query/base/Listener.h"
 #include "utils/chronicle/Subcommand.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -44,9 +45,9 @@ static cl::opt<std::string> Listen(
     cl::desc("Listen on ADDRESS (default 127.0.0.1); every client can read "
              "the whole trace"));
 static cl::opt<std::string>
-    At("at", cl::sub(Serve), cl::value_desc("TIME"), cl::init("end"),
-       cl::desc("Start debuggers at TIME: start, end (the default) or a "
-                "timestamp"));
+    At("at", cl::sub(Serve), cl::value_desc("MOMENT"), cl::init("end"),
+       cl::desc("Start debuggers at MOMENT: start, end (the default), crash, "
+                "1,234 or 99.8%"));
 static cl::opt<bool> Once("once", cl::sub(Serve),
                           cl::desc("End when the first debugger disconnects"));
 
@@ -72,16 +73,11 @@ static int run(ArrayRef<const char *>) {
   Expected<std::unique_ptr<query::Trace>> T = query::Trace::open(Path);
   if (!T)
     return fail(Serve, 2, T.takeError());
-  Timestamp Start = (*T)->instructions();
-  if (At == "start")
-    Start = 0;
-  else if (At != "end" && StringRef(At).getAsInteger(0, Start))
-    return failUsage(Serve, "invalid --at '" + At +
-                                "': expected start, end or a timestamp");
-  if (Start > (*T)->instructions())
-    return failUsage(Serve,
-                     formatv("--at {0} is after the end of the run at {1}",
-                             Start, (*T)->instructions()));
+  Expected<std::optional<Timestamp>> Start = query::parseMoment(**T, At);
+  if (!Start)
+    return failUsage(Serve, toString(Start.takeError()));
+  if (!*Start)
+    return failUsage(Serve, toString(query::invalidMoment(At)));
   Expected<base::Listener> Listener = base::Listener::tcp(Listen, Port);
   if (!Listener)
     return fail(Serve, 2, Listener.takeError());
@@ -92,10 +88,10 @@ static int run(ArrayRef<const char *>) {
     if (!Client)
       return fail(Serve, 2, Client.takeError());
     if (Once) {
-      serveOne(**T, *Client, Start);
+      serveOne(**T, *Client, **Start);
       return 0;
     }
-    std::thread(serveOne, std::cref(**T), *Client, Start).detach();
+    std::thread(serveOne, std::cref(**T), *Client, **Start).detach();
   }
 }
 

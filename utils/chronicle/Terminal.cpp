@@ -74,15 +74,6 @@ std::string humanDuration(double Seconds) {
   return formatv("{0} h {1,0+2} min", Whole / 3600, Whole % 3600 / 60);
 }
 
-std::string groupedDigits(uint64_t Number) {
-  std::string Digits = utostr(Number);
-  for (size_t At = Digits.size(); At > 3;) {
-    At -= 3;
-    Digits.insert(At, ",");
-  }
-  return Digits;
-}
-
 std::string drawBar(double Fraction, unsigned Width) {
   unsigned Full = unsigned(std::lround(std::clamp(Fraction, 0.0, 1.0) * Width));
   return "[" + std::string(Full, '#') + std::string(Width - Full, '-') + "]";

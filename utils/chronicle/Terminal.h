@@ -8,6 +8,7 @@
 #ifndef CHRONICLE_UTILS_CHRONICLE_TERMINAL_H
 #define CHRONICLE_UTILS_CHRONICLE_TERMINAL_H
 
+#include "trace-format/Text.h"
 #include "llvm/ADT/StringRef.h"
 #include <chrono>
 #include <cstdint>
@@ -28,8 +29,6 @@ std::string humanBytes(uint64_t Bytes);
 std::string humanCount(double Count);
 /// A duration: "0.12 s", "45.6 s", "3 min 20 s", "2 h 05 min".
 std::string humanDuration(double Seconds);
-/// 1234567 as "1,234,567".
-std::string groupedDigits(uint64_t Number);
 
 /// One line on standard error that replaces itself. Shows nothing unless
 /// standard error is a terminal, this process is in its foreground, and no

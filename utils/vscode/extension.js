@@ -126,7 +126,7 @@ function placeText(symbol) {
 // One line about a write, from the command's JSON.
 function writeText(write) {
   return `${write['old-value'] ?? write.old} → ${write['new-value'] ?? write.new}` +
-    ` by ${write.by}${placeText(write.symbol)}, time ${write.time}, thread ${write.thread}`;
+    ` by ${write.by}${placeText(write.symbol)}, time ${write.time.toLocaleString('en-US')}, thread ${write.thread}`;
 }
 
 // One line about a call.
@@ -157,7 +157,7 @@ async function calls() {
   }
   const items = list.map((call) => ({
     label: callText(call),
-    description: `time ${call.start}, thread ${call.thread}${placeText(call.caller && call.caller.symbol)}`,
+    description: `time ${call.start.toLocaleString('en-US')}, thread ${call.thread}${placeText(call.caller && call.caller.symbol)}`,
     moment: String(call.start),
   }));
   const title = `Calls of ${name}` + (answer.more ? ` (the first ${list.length})` : '');
@@ -168,7 +168,7 @@ async function calls() {
 async function goTo() {
   const session = activeSession();
   const moment = await vscode.window.showInputBox({
-    prompt: 'Which moment? A timestamp, start, end, crash, +n or -n instructions from now',
+    prompt: 'Which moment? A timestamp, 99.8%, start, end, crash, +n or -n instructions from now, or a bookmark',
   });
   if (moment) await session.customRequest('chronicle/goto', { arguments: [moment] });
 }

@@ -14,8 +14,8 @@ with thousands separators) and addresses are those of one run. In another run ea
 number, but the same one wherever the document shows it, also in commands, and times keep their
 order.
 
---update writes what was printed into the document: all of an answer that differs, and the times
-and addresses of the rest."""
+--update writes what was printed into the document. Of an answer that has "…" and is as expected,
+only the numbers change. It runs everything twice: what differs between the two runs becomes "…"."""
 import argparse
 import os
 import re
@@ -32,8 +32,8 @@ from debugger import PROMPT
 SHELL = "$ "
 # As for a user, but a command may fail.
 SETTINGS = ["settings set interpreter.stop-command-source-on-error false"]
-# What differs from run to run: a time, or an address. The number of a process has 8 digits.
-VARYING = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|\d{6,}|0x[0-9a-f]{5,})(?![\w,]*\d)")
+# What differs from run to run: a time, or an address.
+VARYING = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|0x[0-9a-f]{5,})(?![\w,]*\d)")
 
 
 class Command:
@@ -90,15 +90,25 @@ def sections_of(path, trace):
 
 
 class Numbers:
-    """Which number of this run stands for which of the document."""
+    """Which number of this run stands for which of the document. An address is the same with and
+    without zeros at its front."""
 
     def __init__(self):
         self.here = {}
 
+    @staticmethod
+    def key(number):
+        return hex(int(number, 16)) if number.startswith("0x") else number
+
     def add(self, document, here):
+        document, here = self.key(document), self.key(here)
         if self.here.setdefault(document, here) != here:
             return "%s is %s first and %s later" % (document, self.here[document], here)
         return None
+
+    def knows(self, text):
+        """Whether all numbers of a command are known."""
+        return all(self.key(number) in self.here for number in VARYING.findall(text))
 
     def disorder(self):
         times = [
@@ -112,7 +122,14 @@ class Numbers:
         return None
 
     def translate(self, text):
-        return VARYING.sub(lambda found: self.here.get(found[0], found[0]), text)
+        def translated(found):
+            number = found[0]
+            here = self.here.get(self.key(number), number)
+            if number.startswith("0x0"):
+                here = "0x" + here[2:].lstrip("0").zfill(len(number) - 2)
+            return here
+
+        return VARYING.sub(translated, text)
 
 
 def pattern(lines):
@@ -229,9 +246,7 @@ def run_lldb(session, directory, trace, numbers, check):
     done = 0
     while True:
         count = done + 1
-        while count < len(session.commands) and all(
-            number in numbers.here for number in VARYING.findall(session.commands[count].text)
-        ):
+        while count < len(session.commands) and numbers.knows(session.commands[count].text):
             count += 1
         typed = [numbers.translate(each.text) for each in session.commands[:count]]
         answers, output = debugger.lldb_answers(start, typed, SETTINGS, directory)
@@ -289,13 +304,14 @@ def adopt(numbers):
     """A check that takes over what was printed."""
 
     def check(command):
-        if not difference(command, numbers):
+        if difference(command, numbers):
+            # A command further down may name a number of this answer.
+            before = VARYING.findall("\n".join(command.expected))
+            now = VARYING.findall(command.answer)
+            for pair in zip(before, now) if len(before) == len(now) else ():
+                numbers.add(*pair)
+        elif "…" in "".join(command.expected):
             return
-        # A command further down may name a number of this answer.
-        before = VARYING.findall("\n".join(command.expected))
-        now = VARYING.findall(command.answer)
-        for pair in zip(before, now) if len(before) == len(now) else ():
-            numbers.here.setdefault(*pair)
         command.expected = command.answer.splitlines()
         command.is_new = True
 

@@ -16,7 +16,7 @@ struct Indexer::Impl {
        const IndexerOptions &O)
       : Ring(Ring), Database(Image, std::move(Writer), O.Programs,
                              O.CheckpointBlocks, O.CheckpointSeconds),
-        Decoder(Image, Database) {}
+        Decoder(Image, Database), ExecutableMapped(O.ExecutableMapped) {}
 
   void step();
   void noteProgress();
@@ -32,6 +32,8 @@ struct Indexer::Impl {
   std::atomic<bool> Gone{false};
   uint32_t Requested = 0;
   bool Last = false;
+  std::function<void(StringRef)> ExecutableMapped;
+  size_t Reported = 0;       ///< files that it was called with
   std::string StreamFailure; ///< why the stream is invalid, or empty
   IndexSummary Summary;
 };
@@ -81,6 +83,9 @@ void Indexer::Impl::step() {
     consumeError(std::move(E));
   Ring.release();
   noteProgress();
+  for (ArrayRef<std::string> All = Decoder.events().modules().executables();
+       ExecutableMapped && Reported < All.size(); ++Reported)
+    ExecutableMapped(All[Reported]);
   if (!StreamFailure.empty() || Database.failed())
     Progress.Failed = true;
   uint32_t Wanted =

@@ -21,6 +21,7 @@
 #include "llvm/Support/JSON.h"
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,9 @@ struct IndexerOptions {
   pieces::ProgramMaker Programs;
   /// The run piece (docs/format.md, "JSON pieces").
   llvm::json::Object Run;
+  /// If given, called on the indexer's thread with the path of each file that
+  /// the program maps executable, soon after it does so.
+  std::function<void(llvm::StringRef)> ExecutableMapped;
   /// A checkpoint after this many blocks or seconds, whichever comes first.
   unsigned CheckpointBlocks = 4000;
   double CheckpointSeconds = 5;

@@ -23,6 +23,8 @@ void ModuleList::mapped(const ch_ev_map &Map, StringRef Path, Timestamp Time) {
   }
   if (!(Map.protection & CH_PROT_EXEC))
     return;
+  if (!is_contained(Executables, Path))
+    Executables.push_back(Path.str());
   // The mapping belongs to the last module below it.
   for (Module &M : llvm::reverse(Modules))
     if (M.Device == Map.device && M.Inode == Map.inode &&

@@ -25,6 +25,8 @@ public:
   /// end of a block: contents follow their mapping within the block.
   void look(const MemoryImage &Image);
   llvm::json::Array json() const;
+  /// The files of which something was mapped executable so far, in that order.
+  llvm::ArrayRef<std::string> executables() const { return Executables; }
 
 private:
   struct Module {
@@ -36,6 +38,7 @@ private:
     std::string BuildId; ///< hexadecimal, or empty
   };
   std::vector<Module> Modules;
+  std::vector<std::string> Executables;
 };
 
 } // namespace chronicle::indexer

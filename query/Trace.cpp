@@ -61,9 +61,8 @@ Timestamp Trace::instructions() const { return I->Reader->instructions(); }
 
 const symbols::Symbols &Trace::symbols() const {
   std::call_once(I->SymbolsOnce, [this] {
-    I->Names = std::make_unique<class symbols::Symbols>(
-        *I->Reader, symbols::SymbolOptions{I->Options.DebugDirectories,
-                                           I->Options.AnyBuild});
+    I->Names =
+        std::make_unique<class symbols::Symbols>(*I->Reader, I->Options.Files);
   });
   return *I->Names;
 }

@@ -21,6 +21,7 @@
 #include "query/answers/ThreadInfo.h"
 #include "query/answers/TimedEvent.h"
 #include "query/answers/Write.h"
+#include "query/files/FileOptions.h"
 #include "trace-format/file/TraceReader.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -39,9 +40,7 @@ namespace chronicle::query {
 
 struct TraceOptions {
   uint64_t CacheBytes = 256ull << 20;
-  /// Where separate debug files are looked for (SymbolOptions).
-  std::vector<std::string> DebugDirectories = {"/usr/lib/debug"};
-  bool AnyBuild = false; ///< takes symbols of other builds (SymbolOptions)
+  files::FileOptions Files; ///< where the files of the program are
 };
 
 class Trace {

@@ -25,6 +25,8 @@ for name in ("LANGUAGE", "LC_ALL", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONSTART
     config.environment.pop(name, None)
 config.environment["LANG"] = "C.UTF-8"
 config.environment["HOME"] = config.test_exec_root
+# Copies of recorded programs are kept here, not among the user's.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, ".cache")
 # Scripts that are parts of tests import from test/lib.
 config.environment["PYTHONPATH"] = library
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"

@@ -4,7 +4,7 @@
 /// The constants of trace.db. docs/format.md, "The database", is the
 /// definition.
 ///
-///   file   := header piece* [footer]
+///   file   := header piece* [footer] (piece* footer)*
 ///   header := "CHRONDB\n" format-version:u32 stream-version:u32 zero:u8[48]
 ///   piece  := magic:u32 type:u8 codec:u8 zero:u16 raw-size:u32 stored-size:u32
 ///             key:u64 checksum:u64 payload padding-to-8
@@ -18,7 +18,7 @@
 namespace chronicle {
 
 /// Bump on any change of the file's bytes that an older reader would get wrong.
-constexpr uint32_t FormatVersion = 11;
+constexpr uint32_t FormatVersion = 12;
 
 constexpr char FileMagic[9] = "CHRONDB\n";
 constexpr char FooterMagic[9] = "CHRONEND";
@@ -43,8 +43,10 @@ enum class PieceType : uint8_t {
   Blocks = 13,
   Threads = 14,
   ExecutionIndex = 15,
+  Contents = 16,
+  Files = 17,
 };
-constexpr unsigned PieceTypeCount = 16;
+constexpr unsigned PieceTypeCount = 18;
 
 /// A table that is used as it lies in the file, so that it is not compressed.
 constexpr bool isTable(PieceType Type) {

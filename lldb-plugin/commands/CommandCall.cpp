@@ -83,6 +83,14 @@ StringRef CommandCall::value(StringRef Option, StringRef Default) const {
   return Default;
 }
 
+std::vector<StringRef> CommandCall::values(StringRef Option) const {
+  std::vector<StringRef> Result;
+  for (const auto &[Given, Value] : Options)
+    if (Option == Given->Name)
+      Result.push_back(Value);
+  return Result;
+}
+
 Expected<uint64_t> CommandCall::number(StringRef Option,
                                        uint64_t Default) const {
   if (!has(Option))

@@ -42,7 +42,9 @@ public:
   /// The option's value; the last one counts.
   llvm::StringRef value(llvm::StringRef Option,
                         llvm::StringRef Default = "") const;
-  /// The same as a number, decimal or 0x....
+  /// All values of an option that may be repeated, in order.
+  std::vector<llvm::StringRef> values(llvm::StringRef Option) const;
+  /// The same as value() as a number, decimal or 0x....
   llvm::Expected<uint64_t> number(llvm::StringRef Option,
                                   uint64_t Default) const;
   llvm::ArrayRef<llvm::StringRef> words() const { return Words; }

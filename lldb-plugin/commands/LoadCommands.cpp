@@ -8,6 +8,7 @@
 #include "lldb-plugin/lldb/LldbInternals.h"
 #include "lldb-plugin/target/Prompt.h"
 #include "trace-format/Text.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -37,6 +38,28 @@ static std::string hint(const target::LoadedTrace &Loaded) {
                  nextSteps(&Loaded).front().Command);
 }
 
+static Error readFileOptions(const CommandCall &Call,
+                             target::LoadOptions &How) {
+  How.At = Call.value("at", "end").str();
+  How.Files.AnyBuild = Call.has("any-build");
+  How.Files.Sysroot = Call.value("sysroot").rtrim('/').str();
+  if (Call.has("sysroot") && !sys::fs::is_directory(Call.value("sysroot")))
+    return createStringError("invalid --sysroot: '" + Call.value("sysroot") +
+                             "' is not a directory");
+  auto &Directories = How.Files.DebugDirectories;
+  std::vector<std::string> Given;
+  for (StringRef Directory : Call.values("debug-directory"))
+    Given.push_back(Directory.str());
+  Directories.insert(Directories.begin(), Given.begin(), Given.end());
+  for (StringRef Text : Call.values("source-map")) {
+    Expected<target::SourceMapping> Mapping = target::parseSourceMapping(Text);
+    if (!Mapping)
+      return Mapping.takeError();
+    How.SourceMap.push_back(std::move(*Mapping));
+  }
+  return Error::success();
+}
+
 static Error load(CommandCall &Call) {
   if (Call.words().empty())
     return createStringError("missing argument: name the trace that 'chronicle "
@@ -45,11 +68,13 @@ static Error load(CommandCall &Call) {
   if (!Call.has("debuginfod"))
     if (Error E = forgetServers(Call.debugger()))
       return E;
+  target::LoadOptions How;
+  if (Error E = readFileOptions(Call, How))
+    return E;
   std::vector<std::string> Warnings;
   std::string StopText;
   Expected<std::shared_ptr<target::LoadedTrace>> L =
-      target::LoadedTrace::load(Call.debugger(), Path, Call.value("at", "end"),
-                                Call.has("any-build"), Warnings, StopText);
+      target::LoadedTrace::load(Call.debugger(), Path, How, Warnings, StopText);
   if (!L)
     return L.takeError();
   const query::Trace &T = (*L)->trace();
@@ -94,6 +119,17 @@ ArrayRef<CommandSpec> loadCommands() {
       {"any-build", 0, nullptr,
        "Use programs and libraries on disk although they are not the builds "
        "that were recorded: names, lines and variables may be wrong."},
+      {"sysroot", 0, "directory",
+       "Look for programs and libraries below this directory first: a copy of "
+       "the recording machine's files.",
+       Completes::File},
+      {"debug-directory", 0, "directory",
+       "Look for separate debug files in this directory before "
+       "/usr/lib/debug; may be repeated.",
+       Completes::File},
+      {"source-map", 0, "from=to",
+       "The sources that were in directory <from> are in <to>; may be "
+       "repeated."},
       {"debuginfod", 0, nullptr,
        "Let LLDB ask debuginfod servers on the network for symbols."}};
   static const CommandSpec Table[] = {
@@ -101,13 +137,18 @@ ArrayRef<CommandSpec> loadCommands() {
        .RunWithoutTrace = load,
        .Help =
            "Load a recorded run as a process that goes forward and backward.",
-       .Arguments = "<trace.db> [--at <moment>] [--any-build] [--debuginfod]",
+       .Arguments = "<trace.db> [--at <moment>] [--any-build] [--sysroot "
+                    "<directory>] [--debug-directory <directory>] "
+                    "[--source-map <from>=<to>] [--debuginfod]",
        .Details =
            "Makes a target from the recorded program and stops at the end "
            "of the run, or at the moment given by --at: a timestamp, "
            "a percentage of the run, start, end, crash or a bookmark.\nA file "
            "on disk that is not the build "
-           "that was recorded is not used.\nThe network is not used: this "
+           "that was recorded is not used. The copy that the recorder kept is, "
+           "and so are the files that 'chronicle pack' put into the "
+           "trace.\nThe "
+           "network is not used: this "
            "empties the setting plugin.symbol-locator.debuginfod.server-urls, "
            "unless --debuginfod is given.\n",
        .Examples = "  process trace load trace.db\n"

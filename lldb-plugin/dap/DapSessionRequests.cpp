@@ -6,6 +6,7 @@
 #include "lldb-plugin/dap/DapSession.h"
 #include "lldb-plugin/places/LldbPlaces.h"
 #include "query/Trace.h"
+#include "query/files/PackedTree.h"
 #include "trace-format/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -58,6 +59,30 @@ sourceMapIn(const json::Object &Arguments) {
   return Result;
 }
 
+/// LLDB shows the sources that a trace carries from where they are unpacked.
+static void
+addPackedSources(const query::Trace &T,
+                 std::vector<std::pair<std::string, std::string>> &Map) {
+  files::PackedTree Packed(T.reader());
+  if (!Packed.has(pieces::PackedKind::Source))
+    return;
+  if (Expected<std::string> Root = Packed.root())
+    Map.emplace_back("/", *Root + "/");
+  else
+    consumeError(Root.takeError()); // LLDB reports it
+}
+
+/// The options of `chronicle load` that say where files are.
+static std::string fileOptions(const json::Object &Arguments) {
+  std::string Text;
+  if (const json::Value *Sysroot = Arguments.get("sysroot"))
+    Text += " --sysroot " + places::quoteForLldb(textOf(*Sysroot));
+  if (const json::Array *List = Arguments.getArray("debugDirectories"))
+    for (const json::Value &Each : *List)
+      Text += " --debug-directory " + places::quoteForLldb(textOf(Each));
+  return Text;
+}
+
 /// Handles `launch` and `attach`. With a trace, the request becomes an `attach`
 /// that loads it. Without one, it passes unchanged.
 void DapSession::start(Request R) {
@@ -75,20 +100,23 @@ void DapSession::start(Request R) {
     (void)sys::fs::make_absolute(Path);
     // Opens the trace to report an error now. lldb-dap loads it only after the
     // configuration is done, and does not report why loading failed.
-    if (Expected<std::unique_ptr<chronicle::query::Trace>> Opened =
-            chronicle::query::Trace::open(Path);
-        !Opened)
+    Expected<std::unique_ptr<chronicle::query::Trace>> Opened =
+        chronicle::query::Trace::open(Path);
+    if (!Opened)
       return fail(R, toString(Opened.takeError()));
+    addPackedSources(**Opened, SourceMap);
     What = Debuggee::Trace;
     Starting = true;
     std::string Load = "!chronicle load " + places::quoteForLldb(Path);
     if (json::Value *At = R.Arguments.get("at"))
       Load += " --at " + places::quoteForLldb(textOf(*At));
+    Load += fileOptions(R.Arguments);
     json::Array Commands{std::move(Load)};
     if (json::Array *More = R.Arguments.getArray("attachCommands"))
       for (json::Value &Word : *More)
         Commands.push_back(Word);
-    for (StringRef Name : {"trace", "at", "program", "args", "env"})
+    for (StringRef Name : {"trace", "at", "sysroot", "debugDirectories",
+                           "program", "args", "env"})
       Arguments.erase(Name);
     Arguments["attachCommands"] = std::move(Commands);
     // By default a recorded run does not continue by itself.

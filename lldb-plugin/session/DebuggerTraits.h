@@ -15,7 +15,6 @@ namespace chronicle::session {
 struct DebuggerTraits {
   bool IsLldb = false;         ///< else gdb
   bool WantsErrorText = false; ///< takes LLDB's form of an error reply
-  bool TakesAnyBuild = false;  ///< LLDB may have files of other builds
 
   /// An error reply, in the form that the debugger understands.
   std::string failure(llvm::StringRef Sentence) const {

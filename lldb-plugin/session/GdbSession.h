@@ -58,9 +58,6 @@ public:
   bool forgetInterrupt();
   /// Whether an interrupt has not ended a run yet.
   bool isInterrupted() const;
-  /// Lets LLDB have files of other builds than the recorded ones. Only before
-  /// serve().
-  void takeAnyBuild() { Debugger.TakesAnyBuild = true; }
   /// F is called on the session's thread before each stop is reported, the
   /// first one included. The debugger waits meanwhile and its threads do not
   /// change. Only before serve().

@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include <csignal>
 
 using namespace llvm;
@@ -132,8 +133,13 @@ std::string ProcessQueries::answerRegion(StringRef Packet) {
                 M.Length, M.Protection & CH_PROT_READ ? "r" : "",
                 M.Protection & CH_PROT_WRITE ? "w" : "",
                 M.Protection & CH_PROT_EXEC ? "x" : "");
+    // LLDB loads the dynamic linker from the file that is named here.
     if (!M.Path.empty())
-      Reply += "name:" + toHex(M.Path, true) + ";";
+      Reply += "name:" +
+               toHex(fileName(M.Path, T.symbols().moduleAt(
+                                          M.Address, Travel.position().Time)),
+                     true) +
+               ";";
     return Reply;
   }
   return formatv("start:{0:x-};size:{1:x-};", Free, uint64_t(0) - Free);
@@ -215,6 +221,20 @@ Expected<unsigned> ProcessQueries::moduleReads() {
   return 2;
 }
 
+std::string ProcessQueries::fileName(StringRef Recorded,
+                                     const state::ModuleLoad *Load) const {
+  if (!Load)
+    return Recorded.str();
+  const symbols::ModulePlace &Place = T.symbols().placeOf(*Load);
+  // The program knew its library by another name if it is a link.
+  if (Place.From == files::Origin::Path && Place.IsRecorded)
+    return Recorded.str();
+  // Debuggers use any file that has the name, whatever its build.
+  if (Place.Path.empty() && sys::path::is_absolute(Load->Info.Path))
+    return (Recorded + " (as recorded)").str();
+  return Place.Path.empty() ? Recorded.str() : Place.Path;
+}
+
 Expected<std::string> ProcessQueries::librariesDocument() {
   Expected<ArrayRef<LinkedModule>> Modules =
       Staying ? ArrayRef(*Staying) : modules();
@@ -227,16 +247,12 @@ Expected<std::string> ProcessQueries::librariesDocument() {
   Result += ">";
   // The first one is the program.
   for (const LinkedModule &M : drop_begin(*Modules, !Modules->empty())) {
-    // LLDB uses any file that has the name, whatever its build. For a file of
-    // another build it gets a name that no file has.
-    const state::ModuleLoad *Load =
-        T.symbols().moduleAt(M.Dynamic, Travel.position().Time);
-    bool Wrong = Debugger.IsLldb && !Debugger.TakesAnyBuild && Load &&
-                 !T.symbols().isRecorded(*Load);
-    Result += formatv("<library name=\"{0}{1}\" lm=\"{2:x}\" l_addr=\"{3:x}\" "
-                      "l_ld=\"{4:x}\" lmid=\"0x0\"/>",
-                      quoted(Names.of(M.Name)), Wrong ? " (as recorded)" : "",
-                      M.Entry, M.Bias, M.Dynamic);
+    Result += formatv(
+        "<library name=\"{0}\" lm=\"{1:x}\" l_addr=\"{2:x}\" "
+        "l_ld=\"{3:x}\" lmid=\"0x0\"/>",
+        quoted(Names.of(fileName(
+            M.Name, T.symbols().moduleAt(M.Dynamic, Travel.position().Time)))),
+        M.Entry, M.Bias, M.Dynamic);
   }
   return Result + "</library-list-svr4>";
 }
@@ -296,8 +312,10 @@ Expected<std::string> ProcessQueries::document(StringRef Object,
     return librariesDocument();
   if (Object == "siginfo")
     return signalDocument();
-  if (Object == "exec-file")
-    return programPath(T.reader().run());
+  if (Object == "exec-file") {
+    std::string Program = programPath(T.reader().run());
+    return fileName(Program, T.symbols().program(Program));
+  }
   return createStringError("unknown object '%s'", Object.str().c_str());
 }
 

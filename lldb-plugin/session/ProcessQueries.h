@@ -12,6 +12,10 @@
 #include "lldb-plugin/session/TimeTravel.h"
 #include "lldb-plugin/session/Utf8Names.h"
 
+namespace chronicle::state {
+struct ModuleLoad;
+}
+
 namespace chronicle::session {
 
 /// Every recorded program is of this kind.
@@ -53,6 +57,10 @@ private:
   std::string answerTransfer(llvm::StringRef Packet);
   llvm::Expected<std::string> document(llvm::StringRef Object,
                                        llvm::StringRef Annex);
+  /// The file that the debugger is to use for a module: where it is now, if
+  /// that is not where it was, and a name that no file has if it is nowhere.
+  std::string fileName(llvm::StringRef Recorded,
+                       const state::ModuleLoad *Load) const;
   llvm::Expected<std::string> librariesDocument();
   llvm::Expected<std::string> signalDocument() const;
 

@@ -10,13 +10,9 @@
 #include "lldb-plugin/target/TerminalInterrupt.h"
 #include "query/MomentText.h"
 #include "query/answers/ReplayError.h"
-#include "query/symbols/Symbols.h"
-#include "trace-format/RunPiece.h"
 #include "trace-format/Text.h"
 #include "llvm/Support/Errno.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 #include <map>
 #include <sys/socket.h>
 #include <thread>
@@ -65,47 +61,6 @@ static Error moveToReachable(const query::Trace &T, session::Position &Start,
       });
 }
 
-/// Adds sentences about modules at Time whose files are not those recorded.
-/// LLDB finds a file by its path alone, so that names, lines and variables of
-/// another build would be wrong.
-static void checkModules(const query::Trace &T, Timestamp Time, bool AnyBuild,
-                         std::vector<std::string> &Warnings) {
-  Expected<std::vector<answers::Module>> Modules = T.modules(Time);
-  if (!Modules) {
-    Warnings.push_back(toString(Modules.takeError()));
-    return;
-  }
-  for (const answers::Module &M : *Modules) {
-    if (!sys::path::is_absolute(M.Path)) // [vdso]
-      continue;
-    if (!sys::fs::exists(M.Path)) {
-      Warnings.push_back(M.Path + ", which was recorded, is not there: LLDB "
-                                  "has no names for its code");
-      continue;
-    }
-    const state::ModuleLoad *Load = T.symbols().moduleAt(M.Address, Time);
-    if (Load && !T.symbols().isRecorded(*Load))
-      Warnings.push_back(
-          M.Path + (AnyBuild
-                        ? " is not the build that was recorded: what LLDB says "
-                          "of its names, lines and variables may be wrong"
-                        : " is not the build that was recorded, so LLDB does "
-                          "not use it: put the recorded build back, or load "
-                          "with --any-build"));
-  }
-}
-
-/// The path of the recorded program; empty if LLDB must not use that file.
-static std::string recordedProgram(const query::Trace &T, bool AnyBuild) {
-  std::string Program = programPath(T.reader().run());
-  if (!sys::fs::exists(Program))
-    return "";
-  for (const state::ModuleLoad &Load : T.symbols().modules())
-    if (!AnyBuild && Load.Info.Path == Program && !T.symbols().isRecorded(Load))
-      return "";
-  return Program;
-}
-
 namespace {
 /// While it lives, a new process waits for answers as long as they take. LLDB
 /// gives a remote process up after five seconds, in case the connection is
@@ -137,14 +92,13 @@ private:
 };
 } // namespace
 
-Expected<std::shared_ptr<LoadedTrace>>
-LoadedTrace::connect(lldb::SBDebugger Debugger,
-                     std::shared_ptr<const query::Trace> T, Timestamp Start,
-                     bool AnyBuild, std::string &StopText) {
+Expected<std::shared_ptr<LoadedTrace>> LoadedTrace::connect(
+    lldb::SBDebugger Debugger, std::shared_ptr<const query::Trace> T,
+    Timestamp Start, ArrayRef<SourceMapping> SourceMap,
+    std::vector<std::string> &Warnings, std::string &StopText) {
   std::shared_ptr<LoadedTrace> Result(new LoadedTrace());
   Result->T = std::move(T);
-  Result->AnyBuild = AnyBuild;
-  std::string Program = recordedProgram(*Result->T, AnyBuild);
+  std::string Program = programFile(*Result->T);
   lldb::SBError Failed;
   lldb::SBTarget Target = Debugger.CreateTarget(
       Program.c_str(), Program.empty() ? session::TargetTriple : nullptr,
@@ -159,8 +113,6 @@ LoadedTrace::connect(lldb::SBDebugger Debugger,
                              sys::StrError().c_str());
   Result->Socket = Pair[1];
   Result->Session = std::make_unique<session::GdbSession>(*Result->T, Pair[1]);
-  if (AnyBuild)
-    Result->Session->takeAnyBuild();
   std::vector<uint64_t> OsThreads;
   for (const answers::ThreadInfo &Each : Result->T->allThreads())
     OsThreads.push_back(Each.OsThread);
@@ -179,6 +131,9 @@ LoadedTrace::connect(lldb::SBDebugger Debugger,
   }).detach();
 
   Debugger.SetSelectedTarget(Target);
+  // The first stop shows its source already.
+  if (Error E = addSourceMap(Target, *Result->T, SourceMap))
+    Warnings.push_back(toString(std::move(E)));
   // This uses LLDB's own command because it waits for the first stop where
   // commands are run one after the other. SBTarget::ConnectRemote leaves that
   // stop to the thread that handles events, which may not be done with it when
@@ -210,24 +165,27 @@ LoadedTrace::connect(lldb::SBDebugger Debugger,
 }
 
 Expected<std::shared_ptr<LoadedTrace>>
-LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
-                  bool AnyBuild, std::vector<std::string> &Warnings,
+LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path,
+                  const LoadOptions &How, std::vector<std::string> &Warnings,
                   std::string &StopText) {
   query::TraceOptions Options;
-  Options.AnyBuild = AnyBuild;
+  Options.Files = How.Files;
   Expected<std::unique_ptr<query::Trace>> Opened =
       query::Trace::open(Path, std::move(Options));
   if (!Opened)
     return Opened.takeError();
   std::shared_ptr<const query::Trace> T = std::move(*Opened);
-  Expected<session::Position> Start = parseMoment(*T, At, T->instructions());
+  Expected<session::Position> Start =
+      parseMoment(*T, How.At, T->instructions());
   if (!Start)
     return Start.takeError();
   if (Error E = moveToReachable(*T, *Start, Warnings))
     return E;
-  checkModules(*T, Start->Time, AnyBuild, Warnings);
+  checkFiles(*T, Start->Time, Warnings);
+  if (Error E = addDebugDirectories(Debugger, *T))
+    Warnings.push_back(toString(std::move(E)));
   Expected<std::shared_ptr<LoadedTrace>> Result =
-      connect(Debugger, T, Start->Time, AnyBuild, StopText);
+      connect(Debugger, T, Start->Time, How.SourceMap, Warnings, StopText);
   if (!Result)
     return Result.takeError();
   // After a reverse continue LLDB keeps going backward until the direction is
@@ -250,8 +208,9 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path, StringRef At,
 
 Expected<std::shared_ptr<LoadedTrace>>
 LoadedTrace::connectHidden(lldb::SBDebugger Debugger) const {
+  std::vector<std::string> Known; // load() has reported them
   std::string Ignored;
-  return connect(Debugger, T, position().Time, AnyBuild, Ignored);
+  return connect(Debugger, T, position().Time, {}, Known, Ignored);
 }
 
 LoadedTrace::LoadedTrace() = default;

@@ -7,6 +7,7 @@
 #define CHRONICLE_LLDB_PLUGIN_TARGET_LOADEDTRACE_H
 
 #include "lldb-plugin/session/TimeTravel.h"
+#include "lldb-plugin/target/TraceFiles.h"
 #include "lldb/API/LLDB.h"
 #include <memory>
 
@@ -16,19 +17,24 @@ class GdbSession;
 
 namespace chronicle::target {
 
+struct LoadOptions {
+  std::string At = "end"; ///< a moment (parseMoment)
+  files::FileOptions Files;
+  std::vector<SourceMapping> SourceMap;
+};
+
 /// The trace, and the session that LLDB's process talks to over a pair of
 /// sockets. Lives until the process has gone and the last user has let go.
 class LoadedTrace : public std::enable_shared_from_this<LoadedTrace> {
 public:
   /// Opens the trace, makes a target from the recorded program and connects a
-  /// process to it, stopped at At: start, end, crash (the same as end) or a
-  /// timestamp. Without AnyBuild LLDB gets no file of another build than the
-  /// recorded one. Warnings receives sentences about such files, StopText what
-  /// LLDB prints about the stop, if it prints it at once.
+  /// process to it. Unless the options say so, LLDB gets no file of another
+  /// build than the recorded one. Warnings receives sentences about files that
+  /// are missing, StopText what LLDB prints about the stop, if it prints it at
+  /// once.
   static llvm::Expected<std::shared_ptr<LoadedTrace>>
-  load(lldb::SBDebugger Debugger, llvm::StringRef Path, llvm::StringRef At,
-       bool AnyBuild, std::vector<std::string> &Warnings,
-       std::string &StopText);
+  load(lldb::SBDebugger Debugger, llvm::StringRef Path, const LoadOptions &How,
+       std::vector<std::string> &Warnings, std::string &StopText);
   /// The same trace and moment again, in a debugger that the user does not
   /// see.
   llvm::Expected<std::shared_ptr<LoadedTrace>>
@@ -72,12 +78,12 @@ private:
   void takeFramesFromHistory();
   static llvm::Expected<std::shared_ptr<LoadedTrace>>
   connect(lldb::SBDebugger Debugger, std::shared_ptr<const query::Trace> T,
-          Timestamp Start, bool AnyBuild, std::string &StopText);
+          Timestamp Start, llvm::ArrayRef<SourceMapping> SourceMap,
+          std::vector<std::string> &Warnings, std::string &StopText);
 
   std::shared_ptr<const query::Trace> T;
   std::unique_ptr<session::GdbSession> Session;
-  int Socket = -1; ///< the session's end
-  bool AnyBuild = false;
+  int Socket = -1;                                      ///< the session's end
   std::optional<std::pair<Timestamp, unsigned>> HideAt; ///< of goBack()
   lldb::SBProcess Process;
 };

@@ -8,6 +8,7 @@
 #ifndef CHRONICLE_QUERY_SYMBOLS_SYMBOLFILE_H
 #define CHRONICLE_QUERY_SYMBOLS_SYMBOLFILE_H
 
+#include "query/files/ElfFile.h"
 #include "query/symbols/FunctionFacts.h"
 #include "query/symbols/InlinedCode.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -51,11 +52,17 @@ struct LineCode {
   uint32_t Line = 0;
 };
 
+/// A source file that the line tables name.
+struct SourceFile {
+  std::string Path; ///< without "." and ".."; may be relative
+  std::string Md5;  ///< of its contents, in hexadecimal; empty: unknown
+};
+
 /// May be used from several threads at once; only one of them reads debug info
 /// at a time.
 class SymbolFile {
 public:
-  using ElfFile = llvm::object::OwningBinary<llvm::object::ObjectFile>;
+  using ElfFile = files::ElfFile;
 
   /// Either may be empty: the file may be gone, or have no separate debug file.
   SymbolFile(ElfFile Binary, ElfFile Debug);
@@ -89,6 +96,9 @@ public:
   /// The code of the line or, if it has none, of the next line in that file
   /// that has. File is the end of a path.
   std::vector<LineCode> lines(llvm::StringRef File, uint32_t Line) const;
+
+  /// The files that the line tables name, by path. Reads all line tables.
+  std::vector<SourceFile> sources() const;
 
   /// What was found wrong with the files' tables so far, limited to a few
   /// messages.

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/symbols/Symbols.h"
-#include "query/symbols/DebugFiles.h"
 #include "query/symbols/SymbolNames.h"
-#include "trace-format/FileFormat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/GlobPattern.h"
-#include "llvm/Support/MathExtras.h"
-#include <cstring>
 #include <map>
 
 using namespace llvm;
@@ -18,18 +14,19 @@ namespace chronicle::symbols {
 struct Symbols::File {
   std::once_flag Once;
   std::unique_ptr<SymbolFile> Opened; ///< null: must not be used
-  bool IsRecorded = true;             ///< false: of another build
+  ModulePlace Place;
 };
 
-Symbols::Symbols(const file::TraceReader &TheReader, SymbolOptions Options)
-    : Symbols(state::ModuleHistory(TheReader).loads().vec(),
-              std::move(Options)) {
-  Reader = &TheReader;
-}
+Symbols::Symbols(const file::TraceReader &Reader, SymbolOptions Options)
+    : Symbols(&Reader, state::ModuleHistory(Reader).loads().vec(),
+              std::move(Options)) {}
 
-Symbols::Symbols(std::vector<state::ModuleLoad> TheLoads,
-                 SymbolOptions TheOptions)
-    : Options(std::move(TheOptions)), Loads(std::move(TheLoads)) {
+Symbols::Symbols(std::vector<state::ModuleLoad> Loads, SymbolOptions Options)
+    : Symbols(nullptr, std::move(Loads), std::move(Options)) {}
+
+Symbols::Symbols(const file::TraceReader *Reader,
+                 std::vector<state::ModuleLoad> TheLoads, SymbolOptions Options)
+    : Finder(Reader, std::move(Options)), Loads(std::move(TheLoads)) {
   std::map<std::pair<std::string, std::string>, File *> Known;
   for (const state::ModuleLoad &L : Loads) {
     File *&F = Known[{L.Info.Path, L.Info.BuildId}];
@@ -51,80 +48,39 @@ const state::ModuleLoad *Symbols::moduleAt(uint64_t Address,
   return nullptr;
 }
 
-/// How a file without a build id differs from what was recorded, or "".
-/// Compares the first page, whose headers change with almost any change of the
-/// file, and a sample of the code.
-std::string Symbols::compareContents(const state::ModuleLoad &Load,
-                                     const SymbolFile &File) const {
-  constexpr uint64_t SampledPages = 64;
-  const object::ELF64LEObjectFile *Elf = File.binary();
-  if (!Elf || !Reader)
-    return "";
-  auto Segments = Elf->getELFFile().program_headers();
-  if (!Segments)
-    return toString(Segments.takeError());
-  StringRef Bytes = Elf->getData();
-  auto Differs = [&](uint64_t Address, uint64_t Offset,
-                     uint64_t Size) -> std::string {
-    if (Offset + Size > Bytes.size())
-      return "it is shorter than what was recorded";
-    std::vector<uint8_t> Recorded(Size);
-    if (Error E = state::readRecordedMemory(*Reader, Address, Load.Contents,
-                                            Recorded))
-      return toString(std::move(E));
-    if (std::memcmp(Recorded.data(), Bytes.data() + Offset, Size) != 0)
-      return "its contents are not those that were recorded";
-    return "";
-  };
-  for (const auto &S : *Segments) {
-    if (S.p_type != ELF::PT_LOAD || (S.p_flags & ELF::PF_W))
-      continue;
-    uint64_t Pages = divideCeil(S.p_filesz, PageSize);
-    uint64_t Step = std::max<uint64_t>(1, Pages / SampledPages);
-    for (uint64_t Page = 0; Page < Pages; Page += Step) {
-      uint64_t At = Page * PageSize;
-      std::string Text = Differs(Load.Bias + S.p_vaddr + At, S.p_offset + At,
-                                 std::min<uint64_t>(PageSize, S.p_filesz - At));
-      if (!Text.empty())
-        return Text;
-    }
-  }
-  return "";
+const state::ModuleLoad *Symbols::program(StringRef Path) const {
+  for (const state::ModuleLoad &L : Loads)
+    if (L.Info.Path == Path)
+      return &L;
+  // Path is a link to it, or a script. The kernel maps a program before its
+  // libraries.
+  return !Loads.empty() && Loads.front().Loaded == 0 ? &Loads.front() : nullptr;
 }
 
-const SymbolFile *Symbols::fileOf(const state::ModuleLoad &Load) const {
+Symbols::File &Symbols::open(const state::ModuleLoad &Load) const {
   File &F = *FileOfLoad[&Load - Loads.data()];
   std::call_once(F.Once, [&] {
-    DebugFiles Found =
-        findDebugFiles(Load.Info.Path, Load.Info.BuildId,
-                       Options.DebugDirectories, Options.AnyBuild);
-    F.IsRecorded = Found.IsRecorded;
-    if (Found.Binary.getBinary() || Found.Debug.getBinary()) {
+    files::ModuleFile Found = Finder.find(Load);
+    F.Place = {Found.Path, Found.From, Found.IsRecorded, Found.DebugPath};
+    if (Found.Binary.getBinary() || Found.Debug.getBinary())
       F.Opened = std::make_unique<SymbolFile>(std::move(Found.Binary),
                                               std::move(Found.Debug));
-      if (Load.Info.BuildId.empty()) {
-        std::string Difference = compareContents(Load, *F.Opened);
-        F.IsRecorded &= Difference.empty();
-        if (!F.IsRecorded && !Options.AnyBuild) {
-          Found.Problems.push_back(Load.Info.Path +
-                                   " is not used for symbols: it has no build "
-                                   "id, and " +
-                                   Difference);
-          F.Opened.reset();
-        }
-      }
-    }
     std::lock_guard<std::mutex> Guard(WarningsLock);
-    append_range(Warnings, Found.Problems);
+    for (std::string &Problem : Found.Problems)
+      if (!is_contained(Warnings, Problem))
+        Warnings.push_back(std::move(Problem));
     if (F.Opened)
       Opened.emplace_back(Load.Info.Path, F.Opened.get());
   });
-  return F.Opened.get();
+  return F;
 }
 
-bool Symbols::isRecorded(const state::ModuleLoad &Load) const {
-  const SymbolFile *Used = fileOf(Load);
-  return Used && Used->binary() && FileOfLoad[&Load - Loads.data()]->IsRecorded;
+const SymbolFile *Symbols::fileOf(const state::ModuleLoad &Load) const {
+  return open(Load).Opened.get();
+}
+
+const ModulePlace &Symbols::placeOf(const state::ModuleLoad &Load) const {
+  return open(Load).Place;
 }
 
 std::optional<CodeSymbol> Symbols::find(uint64_t Pc, Timestamp T) const {

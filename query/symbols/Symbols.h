@@ -7,19 +7,22 @@
 #ifndef CHRONICLE_QUERY_SYMBOLS_SYMBOLS_H
 #define CHRONICLE_QUERY_SYMBOLS_SYMBOLS_H
 
+#include "query/files/ModuleFinder.h"
 #include "query/state/ModuleHistory.h"
 #include "query/symbols/SymbolFile.h"
 #include <mutex>
 
 namespace chronicle::symbols {
 
-struct SymbolOptions {
-  /// Where separate debug files are: <directory>/.build-id/xx/yyyy.debug, and
-  /// those that .gnu_debuglink names.
-  std::vector<std::string> DebugDirectories = {"/usr/lib/debug"};
-  /// Uses a file although it is not the one that was recorded: names and lines
-  /// may be wrong.
-  bool AnyBuild = false;
+/// Which files are used, and where they are.
+using SymbolOptions = files::FileOptions;
+
+/// Where the file of a module is.
+struct ModulePlace {
+  std::string Path; ///< empty: there is no file that may be used
+  files::Origin From = files::Origin::Nowhere;
+  bool IsRecorded = false; ///< false: missing, or of another build
+  std::string DebugPath;   ///< of its separate debug file, if it has one
 };
 
 /// What is at a pc. Frames are innermost first: the last one is the function
@@ -60,13 +63,13 @@ struct LineAt {
   LineCode Code; ///< with the address in the program
 };
 
-/// Symbols of all modules of a run. A file is opened when it is first needed,
-/// and used only if it is the one that was recorded (unless the options say
-/// otherwise): its build id is compared or, if it has none, its contents.
-/// warnings() reports files that could not be used. May be called from several
-/// threads; two that ask for the same file wait for each other. Opening a file
-/// reads its symbol table; the first line asked for in a compile unit reads
-/// that unit; lines() reads all line tables of all modules.
+/// Symbols of all modules of a run. A file is looked for (ModuleFinder.h) and
+/// opened when it is first needed, and used only if it is the one that was
+/// recorded, unless the options say otherwise. warnings() reports files that
+/// could not be used. May be called from several threads; two that ask for the
+/// same file wait for each other. Opening a file reads its symbol table; the
+/// first line asked for in a compile unit reads that unit; lines() reads all
+/// line tables of all modules.
 class Symbols {
 public:
   explicit Symbols(const file::TraceReader &Reader, SymbolOptions Options = {});
@@ -79,9 +82,14 @@ public:
   /// The module in memory there at T, or null.
   const state::ModuleLoad *moduleAt(uint64_t Address, Timestamp T) const;
 
-  /// Whether the file at the module's path is the one that was recorded. Opens
-  /// it.
-  bool isRecorded(const state::ModuleLoad &Load) const;
+  /// The program itself, which the trace says was started by Path, or null. A
+  /// script is run by another program.
+  const state::ModuleLoad *program(llvm::StringRef Path) const;
+
+  /// Finds files; its packed() are what the trace carries.
+  const files::ModuleFinder &finder() const { return Finder; }
+  /// Where the module's file is. Opens it.
+  const ModulePlace &placeOf(const state::ModuleLoad &Load) const;
 
   /// Nothing: there is no module. To name a caller, ask for the call
   /// instruction, not for the one after it.
@@ -120,14 +128,14 @@ public:
 
 private:
   struct File;
-  std::string compareContents(const state::ModuleLoad &Load,
-                              const SymbolFile &File) const;
+  Symbols(const file::TraceReader *Reader, std::vector<state::ModuleLoad> Loads,
+          SymbolOptions Options);
+  File &open(const state::ModuleLoad &Load) const;
   std::vector<SymbolAt>
   collect(llvm::function_ref<std::vector<FileSymbol>(const SymbolFile &)> Ask)
       const;
 
-  const file::TraceReader *Reader = nullptr;
-  SymbolOptions Options;
+  files::ModuleFinder Finder;
   std::vector<state::ModuleLoad> Loads;
   std::vector<File *> FileOfLoad; ///< parallel to Loads
   std::vector<std::unique_ptr<File>> Files;

@@ -7,6 +7,7 @@
 #include "trace-format/file/Directory.h"
 #include "trace-format/file/Piece.h"
 #include "trace-format/pieces/BlockFormat.h"
+#include "trace-format/pieces/PackedFileFormat.h"
 #include "trace-format/pieces/PageChunkFormat.h"
 #include "trace-format/pieces/ThreadBlocks.h"
 #include "llvm/ADT/STLExtras.h"
@@ -144,7 +145,7 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
   uint8_t H[FileHeaderSize];
   file::encodeFileHeader(H);
   ByteVector Expected{
-      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 11, 0, 0, 0, CH_STREAM_VERSION,
+      'C', 'H', 'R', 'O', 'N', 'D', 'B', '\n', 12, 0, 0, 0, CH_STREAM_VERSION,
       0,   0,   0};
   Expected.resize(64);
   EXPECT_EQ(ByteVector(H, H + 64), Expected);
@@ -161,6 +162,80 @@ TEST(Piece, HeaderAndFooterOfTheFile) {
     Broken[I] ^= 1;
     EXPECT_FALSE(file::decodeFooter(Broken).has_value()) << I;
   }
+}
+
+TEST(Piece, EarlierFootersAreRecognised) {
+  ByteVector File(256);
+  file::encodeFooter(File.data() + 96, 64, 128);
+  EXPECT_TRUE(file::isFooter(File, 96));
+  EXPECT_FALSE(file::isFooter(File, 88));
+  // At another place it is not a footer: something in a piece may look like
+  // one.
+  ByteVector Moved(256);
+  std::copy_n(File.begin() + 96, FooterSize, Moved.begin() + 104);
+  EXPECT_FALSE(file::isFooter(Moved, 104));
+  EXPECT_FALSE(file::isFooter(File, 256 - 8));
+  EXPECT_FALSE(file::isFooter(File, UINT64_MAX - 8));
+}
+
+TEST(PackedFiles, Bytes) {
+  pieces::PackedFile F;
+  F.Kind = pieces::PackedKind::Debug;
+  F.BuildId = "0aff";
+  F.Path = "/a/b";
+  F.Offset = 300;
+  F.Size = 5;
+  F.Digest.fill(7);
+  ByteWriter Out;
+  pieces::encodePackedFile(Out, F);
+  ByteVector Expected{2, 2, 0x0a, 0xff, 4, '/', 'a', '/', 'b', 0xac, 2, 5};
+  Expected.resize(Expected.size() + 32, 7);
+  EXPECT_EQ(bytes(Out.data()), Expected);
+  std::vector<pieces::PackedFile> Read;
+  ASSERT_FALSE(errorToBool(pieces::decodePackedFiles(Out.data(), Read)));
+  ASSERT_EQ(Read.size(), 1u);
+  EXPECT_EQ(Read[0].Kind, F.Kind);
+  EXPECT_EQ(Read[0].BuildId, F.BuildId);
+  EXPECT_EQ(Read[0].Path, F.Path);
+  EXPECT_EQ(Read[0].Offset, F.Offset);
+  EXPECT_EQ(Read[0].Size, F.Size);
+  EXPECT_EQ(Read[0].Digest, F.Digest);
+}
+
+/// A table of one file, which an attacker may have written.
+ByteVector tableOf(uint8_t Kind, StringRef Path, uint64_t Offset,
+                   uint64_t Size) {
+  ByteWriter Out;
+  Out.u8(Kind);
+  Out.v(0);
+  Out.v(Path.size());
+  Out.bytes(Path);
+  Out.v(Offset);
+  Out.v(Size);
+  Out.grow(32);
+  return bytes(Out.data());
+}
+
+TEST(PackedFiles, DamagedTablesAreRefused) {
+  std::vector<pieces::PackedFile> Read;
+  auto Refused = [&](const ByteVector &Table) {
+    return errorToBool(pieces::decodePackedFiles(Table, Read));
+  };
+  EXPECT_FALSE(Refused(tableOf(1, "/a/..b/c", 0, 1)));
+  const std::string Long = "/" + std::string(256, 'x');
+  for (StringRef Path :
+       {"", "/", "a", "a/b", "/a/", "//a", "/a//b", "/.", "/..", "/../a",
+        "/a/..", "/a/../../b", "/a/./b", Long.c_str()})
+    EXPECT_TRUE(Refused(tableOf(1, Path, 0, 1))) << Path.str();
+  EXPECT_TRUE(Refused(tableOf(1, StringRef("/a\0b", 4), 0, 1)));
+  EXPECT_TRUE(Refused(tableOf(0, "/a", 0, 1)));
+  EXPECT_TRUE(Refused(tableOf(5, "/a", 0, 1)));
+  EXPECT_TRUE(Refused(tableOf(1, "/a", 0, pieces::MaxPackedFile + 1)));
+  EXPECT_TRUE(Refused(tableOf(1, "/a", UINT64_MAX, 1)));
+  const ByteVector Whole = tableOf(1, "/a", 0, 1);
+  for (size_t Size = 1; Size < Whole.size(); ++Size)
+    EXPECT_TRUE(Refused(ByteVector(Whole.begin(), Whole.begin() + Size)))
+        << Size;
 }
 
 TEST(Piece, OtherVersionsAreNamed) {

@@ -18,6 +18,10 @@ static std::vector<Piece> scanPieces(ArrayRef<uint8_t> File,
                                      std::string &Stop) {
   std::vector<Piece> Pieces;
   for (uint64_t Offset = FileHeaderSize; Offset < File.size();) {
+    if (isFooter(File, Offset)) {
+      Offset += FooterSize;
+      continue;
+    }
     Expected<Piece> P = Piece::at(File, Offset);
     Error E = P ? P->check() : P.takeError();
     if (E) {
@@ -90,7 +94,13 @@ Expected<RebuiltDirectory> rebuildDirectory(ArrayRef<uint8_t> File,
     return P.Type == PieceType::End;
   });
   bool Whole = End != Pieces.end();
-  Pieces.erase(Whole ? End + 1 : Last.base(), Pieces.end());
+  // What was packed comes after the end of the recording.
+  Pieces.erase(std::remove_if(Whole ? End + 1 : Last.base(), Pieces.end(),
+                              [](const Piece &P) {
+                                return P.Type != PieceType::Contents &&
+                                       P.Type != PieceType::Files;
+                              }),
+               Pieces.end());
 
   RebuiltDirectory Result;
   pieces::ThreadBlocksWriter Threads;

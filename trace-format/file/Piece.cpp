@@ -109,15 +109,20 @@ void encodeFooter(uint8_t *Out, uint64_t DirectoryOffset, uint64_t FileSize) {
   endian::write64le(Out + 24, xxh3_64bits(ArrayRef(Out, 24)));
 }
 
+bool isFooter(ArrayRef<uint8_t> File, uint64_t Offset) {
+  if (Offset < FileHeaderSize || Offset > File.size() ||
+      File.size() - Offset < FooterSize)
+    return false;
+  const uint8_t *F = File.data() + Offset;
+  return std::memcmp(F, FooterMagic, 8) == 0 &&
+         endian::read64le(F + 16) == Offset + FooterSize &&
+         endian::read64le(F + 24) == xxh3_64bits(ArrayRef(F, 24));
+}
+
 std::optional<uint64_t> decodeFooter(ArrayRef<uint8_t> File) {
-  if (File.size() < FileHeaderSize + FooterSize)
+  if (File.size() < FooterSize || !isFooter(File, File.size() - FooterSize))
     return std::nullopt;
-  const uint8_t *F = File.end() - FooterSize;
-  if (std::memcmp(F, FooterMagic, 8) != 0 ||
-      endian::read64le(F + 16) != File.size() ||
-      endian::read64le(F + 24) != xxh3_64bits(ArrayRef(F, 24)))
-    return std::nullopt;
-  return endian::read64le(F + 8);
+  return endian::read64le(File.end() - FooterSize + 8);
 }
 
 Error checkFileHeader(ArrayRef<uint8_t> File, StringRef Path) {
@@ -148,10 +153,10 @@ Error checkFileHeader(ArrayRef<uint8_t> File, StringRef Path) {
 
 StringRef pieceTypeName(PieceType Type) {
   static constexpr const char *Names[] = {
-      "unknown",   "run",         "definitions", "block",
-      "pages",     "timeline",    "checkpoint",  "end",
-      "directory", "activations", "executions",  "programs",
-      "chunks",    "blocks",      "threads",     "index"};
+      "unknown",    "run",        "definitions", "block",     "pages",
+      "timeline",   "checkpoint", "end",         "directory", "activations",
+      "executions", "programs",   "chunks",      "blocks",    "threads",
+      "index",      "contents",   "files"};
   return unsigned(Type) < PieceTypeCount ? Names[unsigned(Type)] : Names[0];
 }
 

@@ -49,7 +49,10 @@ void encodePieceHeader(uint8_t *Out, PieceType Type, Codec Compression,
 /// The 64 bytes a file starts with, and the 32 it ends with.
 void encodeFileHeader(uint8_t *Out);
 void encodeFooter(uint8_t *Out, uint64_t DirectoryOffset, uint64_t FileSize);
-/// The directory's offset, or nothing if there is no sound footer.
+/// Whether a sound footer is at the offset. Before the end of the file it is
+/// one that the file ended in until something was added behind it.
+bool isFooter(llvm::ArrayRef<uint8_t> File, uint64_t Offset);
+/// The directory's offset, or nothing if there is no sound footer at the end.
 std::optional<uint64_t> decodeFooter(llvm::ArrayRef<uint8_t> File);
 /// Fails with a message for the user if this is not a trace, or not one that
 /// this version reads.

@@ -33,6 +33,10 @@ Expected<RawPiece> PieceFile::read(uint64_t Offset, PieceType Type,
 std::array<PartSize, PieceTypeCount> PieceFile::partSizes() const {
   std::array<PartSize, PieceTypeCount> Parts;
   for (uint64_t Offset = FileHeaderSize; Offset < Bytes.size();) {
+    if (isFooter(Bytes, Offset)) {
+      Offset += FooterSize;
+      continue;
+    }
     Expected<Piece> P = Piece::at(Bytes, Offset);
     if (!P) {
       consumeError(P.takeError());
@@ -48,8 +52,11 @@ std::array<PartSize, PieceTypeCount> PieceFile::partSizes() const {
 }
 
 Error PieceFile::checkAll() const {
-  uint64_t End = Bytes.size() - (decodeFooter(Bytes) ? FooterSize : 0);
-  for (uint64_t Offset = FileHeaderSize; Offset < End;) {
+  for (uint64_t Offset = FileHeaderSize; Offset < Bytes.size();) {
+    if (isFooter(Bytes, Offset)) {
+      Offset += FooterSize;
+      continue;
+    }
     Expected<Piece> P = Piece::at(Bytes, Offset);
     if (!P)
       return P.takeError();

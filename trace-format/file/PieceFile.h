@@ -40,7 +40,7 @@ public:
     return read(P.Offset, P.Type, P.Key);
   }
 
-  /// Sizes by piece type, up to the footer or to the first damaged header.
+  /// Sizes by piece type, up to the end or to the first damaged header.
   std::array<PartSize, PieceTypeCount> partSizes() const;
   /// Reads every piece and checks its checksum; the error names the offset.
   llvm::Error checkAll() const;

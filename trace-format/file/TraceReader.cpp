@@ -32,6 +32,13 @@ struct TraceReader::Impl {
   std::once_flag PartsOnce;
   std::array<PartSize, PieceTypeCount> Parts;
 
+  /// The part of packed files that was read last: small files share one.
+  std::mutex PartMutex;
+  std::shared_ptr<const RawPiece> LastPart;
+  uint64_t LastPartOffset = 0;
+
+  Expected<std::shared_ptr<const RawPiece>> readPart(const OtherPiece &P);
+
   /// What decoding a sequence needs, kept from one block to the next.
   std::mutex ScratchMutex;
   std::vector<std::unique_ptr<pieces::SequenceScratch>> Scratch;
@@ -283,6 +290,64 @@ Expected<StoredExecutions>
 TraceReader::readExecutionIndex(const ExecutionIndexPiece &P) const {
   return decodeExecutions(
       I->File.read(P.Offset, PieceType::ExecutionIndex, P.First));
+}
+
+Expected<std::vector<pieces::PackedFile>> TraceReader::packedFiles() const {
+  std::vector<pieces::PackedFile> Result;
+  for (const OtherPiece &P : I->Tables.Files) {
+    Expected<RawPiece> Raw = I->File.read(P);
+    if (!Raw)
+      return Raw.takeError();
+    if (Error E = pieces::decodePackedFiles(Raw->bytes(), Result))
+      return E;
+  }
+  return Result;
+}
+
+Expected<std::shared_ptr<const RawPiece>>
+TraceReader::Impl::readPart(const OtherPiece &P) {
+  std::lock_guard<std::mutex> Guard(PartMutex);
+  if (LastPart && LastPartOffset == P.Offset)
+    return LastPart;
+  Expected<RawPiece> Raw = File.read(P);
+  if (!Raw)
+    return Raw.takeError();
+  LastPart = std::make_shared<RawPiece>(std::move(*Raw));
+  LastPartOffset = P.Offset;
+  return LastPart;
+}
+
+Error TraceReader::readPacked(
+    const pieces::PackedFile &File,
+    function_ref<Error(ArrayRef<uint8_t>)> Take) const {
+  ArrayRef<OtherPiece> Parts = I->Tables.Contents;
+  // The last part that begins at or before the file.
+  const auto *Part =
+      llvm::upper_bound(Parts, File.Offset,
+                        [](uint64_t At, const auto &P) { return At < P.Key; });
+  uint64_t At = File.Offset, Left = File.Size;
+  if (Part != Parts.begin())
+    --Part;
+  for (; Left && Part != Parts.end(); ++Part) {
+    Expected<Piece> Header = I->File.at(*Part);
+    if (!Header)
+      return Header.takeError();
+    if (Header->RawSize > pieces::PackedPartSize || At < Part->Key ||
+        At - Part->Key >= Header->RawSize)
+      break;
+    Expected<std::shared_ptr<const RawPiece>> Raw = I->readPart(*Part);
+    if (!Raw)
+      return Raw.takeError();
+    ArrayRef<uint8_t> Bytes = (*Raw)->bytes().drop_front(At - Part->Key);
+    Bytes = Bytes.take_front(Left);
+    if (Error E = Take(Bytes))
+      return E;
+    At += Bytes.size();
+    Left -= Bytes.size();
+  }
+  if (Left)
+    return createStringError("the contents of a packed file are missing");
+  return Error::success();
 }
 
 ArrayRef<PartSize> TraceReader::partSizes() const {

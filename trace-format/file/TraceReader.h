@@ -11,8 +11,10 @@
 #include "trace-format/TraceData.h"
 #include "trace-format/pieces/CallFormat.h"
 #include "trace-format/pieces/ExecutionFormat.h"
+#include "trace-format/pieces/PackedFileFormat.h"
 #include "trace-format/pieces/ThreadBlocks.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -112,6 +114,16 @@ public:
   readExecutionIndex(const ExecutionIndexPiece &Piece) const;
 
   llvm::ArrayRef<TimelineEvent> timeline() const;
+
+  /// The files that were packed into the trace, in the order of packing. Reads
+  /// their tables. The trace may come from a stranger: paths are absolute and
+  /// have no "..", and everything else that a name can do is the caller's care.
+  llvm::Expected<std::vector<pieces::PackedFile>> packedFiles() const;
+  /// Gives the bytes of a packed file to Take, part by part, decompressing one
+  /// part at a time. Does not check the file's digest.
+  llvm::Error readPacked(
+      const pieces::PackedFile &File,
+      llvm::function_ref<llvm::Error(llvm::ArrayRef<uint8_t>)> Take) const;
   /// Sizes by piece type, index = type.
   llvm::ArrayRef<PartSize> partSizes() const;
   /// Reads every piece and checks its checksum; the error names the offset.

@@ -139,6 +139,12 @@ Error TraceTables::loadPiece(const PieceFile &File, const OtherPiece &P) {
   case PieceType::ExecutionIndex:
     IndexPieces.push_back({P.Offset, P.Key});
     return Error::success();
+  case PieceType::Contents:
+    Contents.push_back(P);
+    return Error::success();
+  case PieceType::Files:
+    Files.push_back(P);
+    return Error::success();
   case PieceType::Blocks:
     return useTable(File, P, Blocks);
   case PieceType::Threads:

@@ -42,6 +42,8 @@ public:
   std::vector<ExecutionPiece> ExecutionPieces;
   std::vector<ExecutionIndexPiece> IndexPieces;
   llvm::ArrayRef<uint8_t> Programs;
+  std::vector<OtherPiece> Contents; ///< of packed files
+  std::vector<OtherPiece> Files;    ///< tables of packed files
 
 private:
   llvm::Error loadPiece(const PieceFile &File, const OtherPiece &P);

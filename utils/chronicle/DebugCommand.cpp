@@ -5,6 +5,7 @@
 
 #include "lldb-plugin/places/LldbPlaces.h"
 #include "trace-format/file/Piece.h"
+#include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -29,6 +30,7 @@ static Command
                "--at names. Arguments after the trace are passed to LLDB.",
            .Examples = "  chronicle debug trace.db\n"
                        "  chronicle debug --at 99.8% trace.db\n"
+                       "  chronicle debug --sysroot files trace.db\n"
                        "  chronicle debug trace.db -o bt\n",
            .Statuses = {{"LLDB's", "LLDB was started."},
                         {"2", "The trace or LLDB was not found, or an option "
@@ -58,12 +60,40 @@ static Error checkTrace(StringRef Path) {
                                Path);
 }
 
+static FileFlags Files(Debug);
+static cl::list<std::string>
+    SourceMap("source-map", cl::sub(Debug), cl::value_desc("FROM=TO"),
+              cl::desc("Sources of FROM are in TO; may be repeated"));
+
+/// The options of the LLDB command that loads the trace.
+static std::string loadOptions() {
+  std::string Text;
+  auto Add = [&](StringRef Name, StringRef Value) {
+    Text += (" --" + Name + " " + places::quoteForLldb(Value)).str();
+  };
+  if (!Files.Sysroot.empty())
+    Add("sysroot", Files.Sysroot);
+  for (const std::string &Directory : Files.DebugDirectories)
+    Add("debug-directory", Directory);
+  for (const std::string &Mapping : SourceMap)
+    Add("source-map", Mapping);
+  if (Debuginfod)
+    Text += " --debuginfod";
+  return Text;
+}
+
 static int run(ArrayRef<const char *> Words) {
   if (Words.empty())
     return failNoTrace(Debug);
   StringRef Trace = Words.front();
   if (Error E = checkTrace(Trace))
     return fail(Debug, 2, std::move(E));
+  if (std::string Wrong = Files.wrong(); !Wrong.empty())
+    return failUsage(Debug, Wrong);
+  for (StringRef Mapping : SourceMap)
+    if (Mapping.split('=').first.empty() || Mapping.split('=').second.empty())
+      return failUsage(Debug, "invalid --source-map '" + Mapping +
+                                  "': expected FROM=TO, two directories");
   Expected<std::string> Lldb = places::findLldb();
   if (!Lldb)
     return fail(Debug, 2, Lldb.takeError());
@@ -72,8 +102,7 @@ static int run(ArrayRef<const char *> Words) {
     return fail(Debug, 2, Plugin.takeError());
   std::string LoadPlugin = places::pluginLoadLine(*Plugin);
   std::string LoadTrace =
-      "chronicle load " + places::quoteForLldb(Trace) +
-      (Debuginfod ? " --debuginfod" : "") +
+      "chronicle load " + places::quoteForLldb(Trace) + loadOptions() +
       (At.empty() ? "" : " --at " + places::quoteForLldb(At));
   SmallVector<const char *, 16> Arguments = {
       Lldb->c_str(), "-O", LoadPlugin.c_str(), "-o", LoadTrace.c_str()};

@@ -5,6 +5,7 @@
 
 #include "query/Trace.h"
 #include "query/json/QueryServer.h"
+#include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
@@ -48,10 +49,7 @@ static NumberOption<unsigned long long>
 static cl::opt<std::string>
     Listen("listen", cl::sub(Query), cl::value_desc("PATH"),
            cl::desc("Serve clients of the Unix socket PATH"));
-static cl::list<std::string> DebugDirectories(
-    "debug-directory", cl::sub(Query), cl::value_desc("DIR"),
-    cl::desc("Search DIR for debug files, before /usr/lib/debug; "
-             "may be repeated"));
+static FileFlags Files(Query);
 
 static int answerOne(const query::Trace &T, ThreadPoolInterface &Pool) {
   jsonapi::Session S(T, Pool, [](StringRef Line) {
@@ -73,11 +71,11 @@ static int run(ArrayRef<const char *>) {
   if (CacheMb == 0 || CacheMb > 1 << 20)
     return failUsage(Query, "invalid --cache-mb " + Twine(CacheMb) +
                                 ": expected a number from 1 to 1048576");
+  if (std::string Wrong = Files.wrong(); !Wrong.empty())
+    return failUsage(Query, Wrong);
   query::TraceOptions Options;
   Options.CacheBytes = CacheMb << 20;
-  Options.DebugDirectories.insert(Options.DebugDirectories.begin(),
-                                  DebugDirectories.begin(),
-                                  DebugDirectories.end());
+  Options.Files = Files.options();
   Expected<std::unique_ptr<query::Trace>> T = query::Trace::open(Path, Options);
   if (!T)
     return fail(Query, 2, T.takeError());

@@ -5,6 +5,7 @@
 /// this process, and ends as the program ends.
 
 #include "indexer/Indexer.h"
+#include "query/files/FileKeeper.h"
 #include "query/replay/program/ProgramBuilder.h"
 #include "recorder/launch/InheritedDescriptors.h"
 #include "recorder/launch/LaunchError.h"
@@ -18,6 +19,8 @@
 #include "utils/chronicle/Subcommand.h"
 #include "utils/chronicle/recording/CrashPlace.h"
 #include "utils/chronicle/recording/OutputFile.h"
+#include "utils/chronicle/recording/ProgramFiles.h"
+#include "utils/chronicle/recording/RecorderPaths.h"
 #include "utils/chronicle/recording/SummaryFile.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -105,6 +108,17 @@ static ChoiceOption<LogLoadsWhen>
                                    "where others write, the default"),
                         clEnumValN(LogLoadsWhen::Always, "always", ""),
                         clEnumValN(LogLoadsWhen::Never, "never", "")));
+static cl::opt<bool>
+    NoKeep("no-keep", cl::sub(Record),
+           cl::desc("Keep no copies of the program and its libraries"));
+using recording::PackWhat;
+static ChoiceOption<PackWhat> PackAtEnd(
+    "pack", cl::sub(Record), cl::init(PackWhat::Nothing), cl::ValueOptional,
+    cl::value_desc("WHAT"),
+    cl::desc("Put the program's files into the trace at the end"),
+    cl::values(clEnumValN(PackWhat::Files, "files", "the default"),
+               clEnumValN(PackWhat::Sources, "sources", "with the sources"),
+               clEnumValN(PackWhat::Files, "", "")));
 static cl::opt<bool> Quiet("quiet", cl::sub(Record),
                            cl::desc("Print no progress and no summary"));
 static ShortName QuietLetter("q", Quiet);
@@ -207,25 +221,6 @@ chooseOutput(const launch::ProgramFile &Program) {
   return Chosen;
 }
 
-namespace {
-struct RecorderPaths {
-  std::string Tool;     ///< the Valgrind tool
-  std::string Launcher; ///< this program
-};
-} // namespace
-
-static Expected<RecorderPaths> findRecorder() {
-  static int Anchor;
-  RecorderPaths Paths;
-  Paths.Launcher = sys::fs::getMainExecutable("chronicle", &Anchor);
-  Paths.Tool =
-      Tool.empty() ? launch::recorderPath(Paths.Launcher) : std::string(Tool);
-  if (!sys::fs::can_execute(Paths.Tool))
-    return ourFailure("the recorder '" + Paths.Tool +
-                      "' is missing: build or install Chronicle again");
-  return Paths;
-}
-
 static file::TraceWriter::Compression compression() {
   file::TraceWriter::Compression How;
   if (Compression.getNumOccurrences())
@@ -308,7 +303,8 @@ static Expected<launch::ProgramFile> findProgram(const char *Name) {
 static Expected<std::unique_ptr<indexer::Indexer>>
 createIndexer(const launch::ProgramFile &Program,
               const recording::OutputFile &Trace,
-              ArrayRef<const char *> Arguments, launch::SharedRing &Ring) {
+              ArrayRef<const char *> Arguments, launch::SharedRing &Ring,
+              const std::string &Tool, files::FileKeeper &Keeper) {
   // Removed rather than truncated, so that processes that have the old trace
   // open keep it. If it cannot be removed, it may still be writable.
   SmallString<128> Old;
@@ -320,6 +316,8 @@ createIndexer(const launch::ProgramFile &Program,
   Options.Compression = compression();
   Options.Programs = program::programMaker();
   Options.Run = launch::runFacts(Program, Arguments, recordedOptions());
+  if (!NoKeep)
+    Options.ExecutableMapped = recording::keepMapped(Keeper, Tool);
   return indexer::Indexer::create(Options, Ring.memory(), Ring.size());
 }
 
@@ -386,7 +384,7 @@ record(ArrayRef<const char *> Arguments,
   recording::SummaryFile Summary(SummaryPath);
   if (Error E = Summary.open())
     return E;
-  Expected<RecorderPaths> Recorder = findRecorder();
+  Expected<recording::RecorderPaths> Recorder = recording::findRecorder(Tool);
   if (!Recorder)
     return Recorder.takeError();
   // From here on, signals and file size limits do not end this process.
@@ -403,8 +401,12 @@ record(ArrayRef<const char *> Arguments,
   Expected<launch::RecorderLog> Log = launch::RecorderLog::create();
   if (!Log)
     return Log.takeError();
+  files::FileKeeper Keeper;
+  if (!NoKeep)
+    Keeper.keep(Program->Interpreter.empty() ? Program->Path
+                                             : Program->Interpreter);
   Expected<std::unique_ptr<indexer::Indexer>> Index =
-      createIndexer(*Program, *Trace, Arguments, *Ring);
+      createIndexer(*Program, *Trace, Arguments, *Ring, Recorder->Tool, Keeper);
   if (!Index)
     return Index.takeError();
   // Until the program runs, the trace is not worth keeping.
@@ -442,6 +444,14 @@ record(ArrayRef<const char *> Arguments,
     Result.Removed = true;
   } else if (Finished) {
     return Finished;
+  }
+  Result.Notes = Keeper.finish();
+  if (!Result.Removed) {
+    Expected<uint64_t> Grown =
+        recording::packAtEnd(Result.Trace, PackAtEnd, Result.Notes);
+    if (!Grown)
+      return Grown.takeError();
+    Result.Index.FileBytes += *Grown;
   }
   if (!Quiet || Json || !SummaryPath.empty())
     Result.Place = recording::crashPlace(Result.Trace, runEnd(Result));

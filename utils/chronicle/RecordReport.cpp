@@ -86,6 +86,11 @@ void printSummary(raw_ostream &Out, const RecordResult &R) {
   WithColor(Out, Failed ? raw_ostream::RED : raw_ostream::GREEN)
       << outcomeText(R);
   Out << '\n';
+  for (size_t I = 0; I < std::min(R.Notes.size(), MaxMessages); ++I)
+    Out << "  " << R.Notes[I] << '\n';
+  if (R.Notes.size() > MaxMessages)
+    Out << "  " << R.Notes.size() - MaxMessages
+        << " more notes (shown by --json)\n";
   for (size_t I = 0; I < std::min(R.Messages.size(), MaxMessages); ++I)
     Out << "  valgrind: " << R.Messages[I] << '\n';
   if (R.Messages.size() > MaxMessages)
@@ -99,7 +104,9 @@ void printSummary(raw_ostream &Out, const RecordResult &R) {
 
 json::Object summaryJson(const RecordResult &R) {
   const indexer::IndexSummary &S = R.Index;
-  json::Array Messages;
+  json::Array Messages, Notes;
+  for (const std::string &Note : R.Notes)
+    Notes.push_back(shownText(Note));
   for (const std::string &Message : R.Messages)
     Messages.push_back(shownText(Message));
   json::Object Result = toJSON(runEnd(R));
@@ -131,6 +138,7 @@ json::Object summaryJson(const RecordResult &R) {
                                     : json::Value(shownText(S.Failure))},
       {"peak-program-kb", R.End.PeakKb},
       {"peak-indexer-kb", R.PeakIndexerKb},
+      {"notes", std::move(Notes)},
       {"messages", std::move(Messages)}};
   for (auto &[Key, Value] : More)
     Result[Key] = std::move(Value);

@@ -25,6 +25,7 @@ struct RecordResult {
   double Seconds = 0;
   uint64_t PeakIndexerKb = 0;
   std::vector<std::string> Messages; ///< what Valgrind printed
+  std::vector<std::string> Notes;    ///< about the program's files
   std::string Place;                 ///< recording::crashPlace()
   bool Removed = false; ///< the trace was not kept (--only-failing)
 };

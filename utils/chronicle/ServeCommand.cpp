@@ -7,7 +7,10 @@
 #include "lldb-plugin/session/GdbSession.h"
 #include "query/MomentText.h"
 #include "query/base/Listener.h"
+#include "query/symbols/Symbols.h"
+#include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <netinet/in.h>
@@ -48,6 +51,7 @@ static cl::opt<std::string>
     At("at", cl::sub(Serve), cl::value_desc("MOMENT"), cl::init("end"),
        cl::desc("Start debuggers at MOMENT: start, end (the default), crash, "
                 "1,234 or 99.8%"));
+static FileFlags Files(Serve);
 static cl::opt<bool> Once("once", cl::sub(Serve),
                           cl::desc("End when the first debugger disconnects"));
 
@@ -64,13 +68,43 @@ static void serveOne(const query::Trace &T, int Socket, Timestamp Start) {
   close(Socket);
 }
 
+/// The command line of gdb, if there is something that it cannot learn by the
+/// protocol: where debug files and sources are that are not where it looks by
+/// itself. Unpacks sources.
+static std::string gdbCommand(const query::Trace &T, StringRef Address) {
+  const files::ModuleFinder &Finder = T.symbols().finder();
+  std::vector<std::string> Directories = Finder.debugDirectories();
+  std::string Text;
+  if (Directories != std::vector<std::string>{"/usr/lib/debug"})
+    Text += " -ex 'set debug-file-directory " + join(Directories, ":") + "'";
+  const files::PackedTree *Packed = Finder.packed();
+  if (Packed && Packed->has(pieces::PackedKind::Source)) {
+    Expected<std::string> Root = Packed->root();
+    Error E = Root ? Packed->extractAll(pieces::PackedKind::Source)
+                   : Root.takeError();
+    if (E)
+      fail(Serve, 2, std::move(E));
+    else
+      Text += " -ex 'set substitute-path / " + *Root + "/'";
+  }
+  if (Text.empty())
+    return "";
+  return ("start gdb by: gdb" + Text + " -ex 'target remote " + Address + "'\n")
+      .str();
+}
+
 static int run(ArrayRef<const char *>) {
   if (Path.empty())
     return failNoTrace(Serve);
   if (Port > 65535)
     return failUsage(Serve, "invalid port " + Twine(Port) +
                                 ": expected a number from 0 to 65535");
-  Expected<std::unique_ptr<query::Trace>> T = query::Trace::open(Path);
+  if (std::string Wrong = Files.wrong(); !Wrong.empty())
+    return failUsage(Serve, Wrong);
+  query::TraceOptions Options;
+  Options.Files = Files.options();
+  Expected<std::unique_ptr<query::Trace>> T =
+      query::Trace::open(Path, std::move(Options));
   if (!T)
     return fail(Serve, 2, T.takeError());
   Expected<std::optional<Timestamp>> Start = query::parseMoment(**T, At);
@@ -81,7 +115,8 @@ static int run(ArrayRef<const char *>) {
   Expected<base::Listener> Listener = base::Listener::tcp(Listen, Port);
   if (!Listener)
     return fail(Serve, 2, Listener.takeError());
-  outs() << "listening on " << Listen << ':' << Listener->port() << '\n';
+  const std::string Address = formatv("{0}:{1}", Listen, Listener->port());
+  outs() << "listening on " << Address << '\n' << gdbCommand(**T, Address);
   outs().flush();
   while (true) {
     Expected<int> Client = Listener->accept();

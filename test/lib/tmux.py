@@ -70,6 +70,21 @@ class Terminal:
                 next_press = time.monotonic() + 5
             time.sleep(0.1)
 
+    def press_in_run(self, run):
+        """Types a command of Chronicle, and Ctrl-C when the process runs. The command prints nothing
+        until the stop; before the run it looks for its destination, where Ctrl-C ends it."""
+        delay = 0.5
+        while True:
+            self.enter(run)
+            self.wait(re.escape(run))
+            time.sleep(delay)
+            self.type("C-c")
+            if self.wait(r"stop reason = |nothing has moved")[0] != "nothing has moved":
+                return
+            self.prompt()
+            self.clear()
+            delay *= 2
+
     def now(self):
         """The time that `chronicle now` prints, alone on an empty screen."""
         self.clear()

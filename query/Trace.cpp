@@ -6,7 +6,6 @@
 #include "query/search/EventSearch.h"
 #include "query/search/ExecutionSearch.h"
 #include "query/search/WriteSearch.h"
-#include "query/state/ModuleHistory.h"
 #include "query/state/Moment.h"
 #include "query/symbols/Symbols.h"
 #include "trace-format/Text.h"
@@ -29,9 +28,8 @@ struct Trace::Impl {
   code::CodeTable Code;
   search::ExecutionSearch Executions;
   calls::CallHistory Calls;
-  std::once_flag SymbolsOnce, ModulesOnce;
+  std::once_flag SymbolsOnce;
   std::unique_ptr<symbols::Symbols> Names;
-  std::unique_ptr<state::ModuleHistory> Modules;
 
   Error check(Timestamp T) const {
     if (T <= Reader->instructions())
@@ -98,10 +96,7 @@ Expected<std::vector<answers::Mapping>> Trace::map(Timestamp T) const {
 Expected<std::vector<answers::Module>> Trace::modules(Timestamp T) const {
   if (Error E = I->check(T))
     return E;
-  std::call_once(I->ModulesOnce, [this] {
-    I->Modules = std::make_unique<state::ModuleHistory>(*I->Reader);
-  });
-  return I->Modules->at(T);
+  return symbols().history().at(T);
 }
 
 Expected<std::vector<answers::ThreadInfo>> Trace::threads(Timestamp T) const {

@@ -5,9 +5,11 @@
 #include "trace-format/FileFormat.h"
 #include "trace-format/Text.h"
 #include "trace-format/events/Events.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cstring>
+#include <numeric>
 
 using namespace llvm;
 
@@ -117,48 +119,112 @@ static bool readHeader(const file::TraceReader &Reader, ModuleLoad &L) {
   return true;
 }
 
-/// Fills in what the indexer noted about the module: the only source if it was
+namespace {
+/// What the indexer noted about the modules: the only source for one that was
 /// loaded and unloaded within one block.
-static bool readEndPiece(const file::TraceReader &Reader, ModuleLoad &L) {
-  const json::Array *Modules =
-      Reader.end() ? Reader.end()->getArray("modules") : nullptr;
-  if (!Modules)
-    return false;
-  const std::string Shown = shownText(L.Info.Path);
-  for (const json::Value &V : *Modules) {
-    const json::Object *M = V.getAsObject();
-    if (!M || M->getString("path") != StringRef(Shown) || !M->get("address") ||
-        !M->get("loaded") || !M->get("size") ||
-        M->get("address")->getAsUINT64() != L.Info.Address ||
-        M->get("loaded")->getAsUINT64() != L.Loaded)
-      continue;
-    L.Info.Size = M->get("size")->getAsUINT64().value_or(L.Info.Size);
-    L.Info.BuildId = M->getString("build-id").value_or("").str();
-    // All files start at address 0 but fixed-address programs, which are never
-    // unloaded.
-    L.Bias = L.Info.Address;
-    return true;
+class NotedModules {
+public:
+  explicit NotedModules(const json::Object *End) {
+    const json::Array *All = End ? End->getArray("modules") : nullptr;
+    if (!All)
+      return;
+    for (const json::Value &V : *All) {
+      const json::Object *M = V.getAsObject();
+      if (!M)
+        continue;
+      const std::optional<uint64_t> Address = number(*M, "address");
+      const std::optional<uint64_t> Loaded = number(*M, "loaded");
+      if (Address && Loaded && number(*M, "size"))
+        ByPlace.try_emplace({*Address, *Loaded}).first->second.push_back(M);
+    }
   }
-  return false;
-}
+
+  /// False: nothing was noted.
+  bool fillIn(ModuleLoad &L) const {
+    auto It = ByPlace.find({L.Info.Address, L.Loaded});
+    if (It == ByPlace.end())
+      return false;
+    const std::string Shown = shownText(L.Info.Path);
+    for (const json::Object *M : It->second) {
+      if (M->getString("path") != StringRef(Shown))
+        continue;
+      L.Info.Size = *number(*M, "size");
+      L.Info.BuildId = M->getString("build-id").value_or("").str();
+      // All files start at address 0 but fixed-address programs, which are
+      // never unloaded.
+      L.Bias = L.Info.Address;
+      return true;
+    }
+    return false;
+  }
+
+private:
+  static std::optional<uint64_t> number(const json::Object &M, StringRef Name) {
+    const json::Value *V = M.get(Name);
+    return V ? V->getAsUINT64() : std::nullopt;
+  }
+
+  DenseMap<std::pair<uint64_t, uint64_t>, SmallVector<const json::Object *, 1>>
+      ByPlace;
+};
+} // namespace
 
 ModuleHistory::ModuleHistory(const file::TraceReader &Reader) {
+  const NotedModules Noted(Reader.end());
   for (Candidate &C : findCandidates(Reader)) {
     if (!C.Executable)
       continue;
-    if (readHeader(Reader, C.Load) || readEndPiece(Reader, C.Load))
+    if (readHeader(Reader, C.Load) || Noted.fillIn(C.Load))
       Loads.push_back(std::move(C.Load));
   }
+  addPlaces();
+}
+
+ModuleHistory::ModuleHistory(std::vector<ModuleLoad> TheLoads)
+    : Loads(std::move(TheLoads)) {
+  addPlaces();
+}
+
+void ModuleHistory::addPlaces() {
+  std::vector<uint32_t> Order(Loads.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  // A load ends when another begins at its address, so that those of one
+  // address stay in the order of their loading.
+  stable_sort(Order, [&](uint32_t A, uint32_t B) {
+    return Loads[A].Info.Address < Loads[B].Info.Address;
+  });
+  for (uint32_t I : Order) {
+    const answers::Module &M = Loads[I].Info;
+    if (Places.empty() || Places.back().Address != M.Address)
+      Places.push_back({M.Address, Places.empty() ? 0 : Places.back().End, {}});
+    Places.back().End = std::max(Places.back().End, M.Address + M.Size);
+    Places.back().Loads.push_back(I);
+  }
+}
+
+const ModuleLoad *ModuleHistory::loadedAt(const Place &P, Timestamp T) const {
+  auto After = partition_point(
+      P.Loads, [&](uint32_t I) { return Loads[I].Loaded <= T; });
+  if (After == P.Loads.begin())
+    return nullptr;
+  const ModuleLoad &L = Loads[*std::prev(After)];
+  return L.isThere(T) ? &L : nullptr;
+}
+
+const ModuleLoad *ModuleHistory::find(uint64_t Address, Timestamp T) const {
+  auto Above = partition_point(
+      Places, [&](const Place &P) { return P.Address <= Address; });
+  while (Above != Places.begin() && (--Above)->End > Address)
+    if (const ModuleLoad *L = loadedAt(*Above, T); L && L->contains(Address, T))
+      return L;
+  return nullptr;
 }
 
 std::vector<answers::Module> ModuleHistory::at(Timestamp T) const {
   std::vector<answers::Module> Result;
-  for (const ModuleLoad &L : Loads)
-    if (T >= L.Loaded && T < L.Unloaded)
-      Result.push_back(L.Info);
-  sort(Result, [](const answers::Module &A, const answers::Module &B) {
-    return A.Address < B.Address;
-  });
+  for (const Place &P : Places)
+    if (const ModuleLoad *L = loadedAt(P, T))
+      Result.push_back(L->Info);
   return Result;
 }
 

@@ -34,18 +34,33 @@ struct ModuleLoad {
 /// Every module of a run, from the timeline and the recorded contents of the
 /// files' first pages. Works for a trace that was cut off, and for libraries
 /// that come and go. Making it costs one pass over the timeline and one or two
-/// page chunks per module; a question costs nothing.
+/// page chunks per load. find() costs two binary searches, however often
+/// libraries come and go, unless modules of different times overlap in memory.
 class ModuleHistory {
 public:
   explicit ModuleHistory(const file::TraceReader &Reader);
+  explicit ModuleHistory(std::vector<ModuleLoad> Loads);
 
   /// In order of their loading.
   llvm::ArrayRef<ModuleLoad> loads() const { return Loads; }
+  /// The one in memory there at T, or null. If one was put into another, it is
+  /// the inner one.
+  const ModuleLoad *find(uint64_t Address, Timestamp T) const;
   /// Those in memory at T, by address.
   std::vector<answers::Module> at(Timestamp T) const;
 
 private:
+  /// The loads that begin at one address, one after the other.
+  struct Place {
+    uint64_t Address;
+    uint64_t End; ///< the largest end of all modules here and below
+    std::vector<uint32_t> Loads;
+  };
+  void addPlaces();
+  const ModuleLoad *loadedAt(const Place &P, Timestamp T) const;
+
   std::vector<ModuleLoad> Loads;
+  std::vector<Place> Places; ///< by address
 };
 
 /// Reads private memory as it was at the start of block N. Memory that was

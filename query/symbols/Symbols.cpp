@@ -18,17 +18,17 @@ struct Symbols::File {
 };
 
 Symbols::Symbols(const file::TraceReader &Reader, SymbolOptions Options)
-    : Symbols(&Reader, state::ModuleHistory(Reader).loads().vec(),
-              std::move(Options)) {}
+    : Symbols(&Reader, state::ModuleHistory(Reader), std::move(Options)) {}
 
 Symbols::Symbols(std::vector<state::ModuleLoad> Loads, SymbolOptions Options)
-    : Symbols(nullptr, std::move(Loads), std::move(Options)) {}
+    : Symbols(nullptr, state::ModuleHistory(std::move(Loads)),
+              std::move(Options)) {}
 
 Symbols::Symbols(const file::TraceReader *Reader,
-                 std::vector<state::ModuleLoad> TheLoads, SymbolOptions Options)
-    : Finder(Reader, std::move(Options)), Loads(std::move(TheLoads)) {
+                 state::ModuleHistory TheHistory, SymbolOptions Options)
+    : Finder(Reader, std::move(Options)), History(std::move(TheHistory)) {
   std::map<std::pair<std::string, std::string>, File *> Known;
-  for (const state::ModuleLoad &L : Loads) {
+  for (const state::ModuleLoad &L : modules()) {
     File *&F = Known[{L.Info.Path, L.Info.BuildId}];
     if (!F) {
       Files.push_back(std::make_unique<File>());
@@ -40,25 +40,19 @@ Symbols::Symbols(const file::TraceReader *Reader,
 
 Symbols::~Symbols() = default;
 
-const state::ModuleLoad *Symbols::moduleAt(uint64_t Address,
-                                           Timestamp T) const {
-  for (const state::ModuleLoad &L : Loads)
-    if (L.contains(Address, T))
-      return &L;
-  return nullptr;
-}
-
 const state::ModuleLoad *Symbols::program(StringRef Path) const {
-  for (const state::ModuleLoad &L : Loads)
+  for (const state::ModuleLoad &L : modules())
     if (L.Info.Path == Path)
       return &L;
   // Path is a link to it, or a script. The kernel maps a program before its
   // libraries.
-  return !Loads.empty() && Loads.front().Loaded == 0 ? &Loads.front() : nullptr;
+  return !modules().empty() && modules().front().Loaded == 0
+             ? &modules().front()
+             : nullptr;
 }
 
 Symbols::File &Symbols::open(const state::ModuleLoad &Load) const {
-  File &F = *FileOfLoad[&Load - Loads.data()];
+  File &F = *FileOfLoad[&Load - modules().data()];
   std::call_once(F.Once, [&] {
     files::ModuleFile Found = Finder.find(Load);
     F.Place = {Found.Path, Found.From, Found.IsRecorded, Found.DebugPath};
@@ -126,13 +120,30 @@ std::optional<SymbolAt> Symbols::findGlobal(uint64_t Address,
   return moved(*S, *Load);
 }
 
+template <typename Answer>
+void Symbols::visitFiles(
+    function_ref<Answer(const SymbolFile &)> Ask,
+    function_ref<void(const state::ModuleLoad &, const Answer &)> Visit) const {
+  std::map<const SymbolFile *, Answer> Known;
+  for (const state::ModuleLoad &Load : modules()) {
+    const SymbolFile *File = fileOf(Load);
+    if (!File)
+      continue;
+    auto It = Known.find(File);
+    if (It == Known.end())
+      It = Known.emplace(File, Ask(*File)).first;
+    Visit(Load, It->second);
+  }
+}
+
 std::vector<SymbolAt> Symbols::collect(
     function_ref<std::vector<FileSymbol>(const SymbolFile &)> Ask) const {
   std::vector<SymbolAt> Result;
-  for (const state::ModuleLoad &Load : Loads)
-    if (const SymbolFile *File = fileOf(Load))
-      for (const FileSymbol &S : Ask(*File))
-        Result.push_back(moved(S, Load));
+  visitFiles<std::vector<FileSymbol>>(
+      Ask, [&](const state::ModuleLoad &Load, const auto &Found) {
+        for (const FileSymbol &S : Found)
+          Result.push_back(moved(S, Load));
+      });
   return Result;
 }
 
@@ -153,20 +164,19 @@ FunctionCode Symbols::functionCode(StringRef Name) const {
     Result.Functions = collect([&](const SymbolFile &File) {
       return File.functions(Name, Unqualified);
     });
-    for (const state::ModuleLoad &Load : Loads) {
-      const SymbolFile *File = fileOf(Load);
-      if (!File)
-        continue;
-      for (InlinedCode &Code : File->inlined(Name, Unqualified)) {
-        for (uint64_t &Entry : Code.Entries)
-          Entry += Load.Bias;
-        for (auto &[First, Last] : Code.Ranges) {
-          First += Load.Bias;
-          Last += Load.Bias;
-        }
-        Result.Inlined.push_back({&Load, std::move(Code)});
-      }
-    }
+    visitFiles<std::vector<InlinedCode>>(
+        [&](const SymbolFile &File) { return File.inlined(Name, Unqualified); },
+        [&](const state::ModuleLoad &Load, const auto &Found) {
+          for (InlinedCode Code : Found) {
+            for (uint64_t &Entry : Code.Entries)
+              Entry += Load.Bias;
+            for (auto &[First, Last] : Code.Ranges) {
+              First += Load.Bias;
+              Last += Load.Bias;
+            }
+            Result.Inlined.push_back({&Load, std::move(Code)});
+          }
+        });
     if (!Result.Functions.empty() || !Result.Inlined.empty())
       break;
   }
@@ -208,12 +218,14 @@ std::vector<SymbolAt> Symbols::globals(StringRef Name) const {
 
 std::vector<LineAt> Symbols::lines(StringRef Path, uint32_t Line) const {
   std::vector<LineAt> Result;
-  for (const state::ModuleLoad &Load : Loads)
-    if (const SymbolFile *File = fileOf(Load))
-      for (LineCode &Code : File->lines(Path, Line)) {
-        Code.Address += Load.Bias;
-        Result.push_back({&Load, std::move(Code)});
-      }
+  visitFiles<std::vector<LineCode>>(
+      [&](const SymbolFile &File) { return File.lines(Path, Line); },
+      [&](const state::ModuleLoad &Load, const auto &Found) {
+        for (LineCode Code : Found) {
+          Code.Address += Load.Bias;
+          Result.push_back({&Load, std::move(Code)});
+        }
+      });
   // One module may have code only of a later line than another module.
   uint32_t First = UINT32_MAX;
   for (const LineAt &L : Result)

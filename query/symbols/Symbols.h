@@ -78,9 +78,12 @@ public:
                    SymbolOptions Options = {});
   ~Symbols();
 
-  llvm::ArrayRef<state::ModuleLoad> modules() const { return Loads; }
+  const state::ModuleHistory &history() const { return History; }
+  llvm::ArrayRef<state::ModuleLoad> modules() const { return History.loads(); }
   /// The module in memory there at T, or null.
-  const state::ModuleLoad *moduleAt(uint64_t Address, Timestamp T) const;
+  const state::ModuleLoad *moduleAt(uint64_t Address, Timestamp T) const {
+    return History.find(Address, T);
+  }
 
   /// The program itself, which the trace says was started by Path, or null. A
   /// script is run by another program.
@@ -128,16 +131,23 @@ public:
 
 private:
   struct File;
-  Symbols(const file::TraceReader *Reader, std::vector<state::ModuleLoad> Loads,
+  Symbols(const file::TraceReader *Reader, state::ModuleHistory History,
           SymbolOptions Options);
   File &open(const state::ModuleLoad &Load) const;
+  /// Calls Visit with each module whose file can be used and what Ask found in
+  /// the file. Asks each file once, however often it was loaded.
+  template <typename Answer>
+  void
+  visitFiles(llvm::function_ref<Answer(const SymbolFile &)> Ask,
+             llvm::function_ref<void(const state::ModuleLoad &, const Answer &)>
+                 Visit) const;
   std::vector<SymbolAt>
   collect(llvm::function_ref<std::vector<FileSymbol>(const SymbolFile &)> Ask)
       const;
 
   files::ModuleFinder Finder;
-  std::vector<state::ModuleLoad> Loads;
-  std::vector<File *> FileOfLoad; ///< parallel to Loads
+  state::ModuleHistory History;
+  std::vector<File *> FileOfLoad; ///< parallel to modules()
   std::vector<std::unique_ptr<File>> Files;
   mutable std::mutex WarningsLock;
   mutable std::vector<std::string> Warnings;

@@ -52,11 +52,17 @@ static Error now(CommandCall &Call, target::LoadedTrace &Loaded) {
   if (!R)
     return R.takeError();
   const target::Style How = Call.style();
-  std::string Place =
-      target::placeOf(questions::placeAt(T, R->rip(), Here.Time), How);
+  const questions::Place Where = questions::placeAt(T, R->rip(), Here.Time);
+  std::string Place = target::placeOf(Where, How);
+  // Code without a name has only its line or its file.
+  const bool IsNamed =
+      Where.Symbol && !Where.Symbol->Frames.front().Function.empty();
   Call.print(formatv("time {0} of {1}, thread {2}, pc {3:x}{4}{5}\n",
                      How.time(Here.Time), How.time(T.instructions()),
-                     Here.Thread, R->rip(), Place.empty() ? "" : " in ",
+                     Here.Thread, R->rip(),
+                     IsNamed         ? " in "
+                     : Place.empty() ? ""
+                                     : " ",
                      How.place(Place))
                  .str());
   return Error::success();

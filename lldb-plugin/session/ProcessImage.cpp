@@ -80,6 +80,13 @@ static uint64_t auxiliaryValue(ArrayRef<uint8_t> Vector, uint64_t Type) {
   return 0;
 }
 
+Expected<uint64_t> ProcessImage::linkerBase() {
+  Expected<ArrayRef<uint8_t>> Vector = auxiliaryVector();
+  if (!Vector)
+    return Vector.takeError();
+  return auxiliaryValue(*Vector, AT_BASE);
+}
+
 Expected<uint64_t> ProcessImage::debugSlot() {
   if (Slot)
     return *Slot;
@@ -208,11 +215,10 @@ Expected<std::vector<LinkedModule>> ProcessImage::listAt(Timestamp Time) {
 Expected<std::vector<LinkedModule>>
 ProcessImage::loadedByKernel(std::optional<Timestamp> First) {
   std::vector<LinkedModule> Result(1);
-  Expected<ArrayRef<uint8_t>> Vector = auxiliaryVector();
-  if (!Vector)
-    return Vector.takeError();
-  const uint64_t Base = auxiliaryValue(*Vector, AT_BASE);
+  Expected<uint64_t> Base = linkerBase();
   if (!Base)
+    return Base.takeError();
+  if (!*Base)
     return Result;
   // The linker gets the name that it will have in the list, because a debugger
   // takes another name for another module.
@@ -221,7 +227,7 @@ ProcessImage::loadedByKernel(std::optional<Timestamp> First) {
     if (!List)
       return List.takeError();
     for (LinkedModule &M : *List)
-      if (M.Bias == Base) {
+      if (M.Bias == *Base) {
         M.Entry = 0;
         Result.push_back(std::move(M));
       }
@@ -231,8 +237,8 @@ ProcessImage::loadedByKernel(std::optional<Timestamp> First) {
   if (!Modules)
     return Modules.takeError();
   for (answers::Module &M : *Modules)
-    if (M.Address == Base)
-      Result.push_back({0, Base, 0, std::move(M.Path)});
+    if (M.Address == *Base)
+      Result.push_back({0, *Base, 0, std::move(M.Path)});
   return Result;
 }
 

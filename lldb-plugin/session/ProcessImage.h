@@ -33,6 +33,8 @@ public:
   /// The address of the entry (DT_DEBUG) of the program's dynamic section that
   /// points to the dynamic linker's list; 0 in a static program.
   llvm::Expected<uint64_t> debugSlot();
+  /// Where the kernel loaded the dynamic linker; 0: it loaded none.
+  llvm::Expected<uint64_t> linkerBase();
   /// The list after the last notification before Time; its first module is the
   /// program. Before the first notification, the list is what the kernel
   /// loaded. Empty in a static program. A call costs nothing if no notification

@@ -111,6 +111,28 @@ std::string ProcessQueries::answerThreads() {
   return Reply;
 }
 
+/// The file that is mapped there. Before the dynamic linker's list exists, LLDB
+/// looks for the linker by this name. It must be the one that the list has for
+/// it: LLDB takes another name for another module, and of two modules at one
+/// address it ends up with neither.
+Expected<std::string> ProcessQueries::regionName(const answers::Mapping &M) {
+  if (M.Path.empty())
+    return "";
+  Expected<uint64_t> Base = Image.linkerBase();
+  if (!Base)
+    return Base.takeError();
+  if (Debugger.IsLldb && *Base && M.Address == *Base) {
+    Expected<ArrayRef<LinkedModule>> Modules = modules();
+    if (!Modules)
+      return Modules.takeError();
+    for (const LinkedModule &Each : *Modules)
+      if (Each.Bias == *Base && !Each.Name.empty())
+        return nameFor(Each);
+  }
+  return fileName(M.Path,
+                  T.symbols().moduleAt(M.Address, Travel.position().Time));
+}
+
 std::string ProcessQueries::answerRegion(StringRef Packet) {
   uint64_t Address;
   if (Packet.getAsInteger(16, Address))
@@ -133,13 +155,11 @@ std::string ProcessQueries::answerRegion(StringRef Packet) {
                 M.Length, M.Protection & CH_PROT_READ ? "r" : "",
                 M.Protection & CH_PROT_WRITE ? "w" : "",
                 M.Protection & CH_PROT_EXEC ? "x" : "");
-    // LLDB loads the dynamic linker from the file that is named here.
-    if (!M.Path.empty())
-      Reply += "name:" +
-               toHex(fileName(M.Path, T.symbols().moduleAt(
-                                          M.Address, Travel.position().Time)),
-                     true) +
-               ";";
+    Expected<std::string> File = regionName(M);
+    if (!File)
+      return Debugger.failure(File.takeError());
+    if (!File->empty())
+      Reply += "name:" + toHex(*File, true) + ";";
     return Reply;
   }
   return formatv("start:{0:x-};size:{1:x-};", Free, uint64_t(0) - Free);
@@ -235,6 +255,12 @@ std::string ProcessQueries::fileName(StringRef Recorded,
   return Place.Path.empty() ? Recorded.str() : Place.Path;
 }
 
+/// The linked module's name for the debugger.
+std::string ProcessQueries::nameFor(const LinkedModule &M) {
+  return Names.of(fileName(
+      M.Name, T.symbols().moduleAt(M.Dynamic, Travel.position().Time)));
+}
+
 Expected<std::string> ProcessQueries::librariesDocument() {
   Expected<ArrayRef<LinkedModule>> Modules =
       Staying ? ArrayRef(*Staying) : modules();
@@ -246,14 +272,10 @@ Expected<std::string> ProcessQueries::librariesDocument() {
     Result += formatv(" main-lm=\"{0:x}\"", Modules->front().Entry);
   Result += ">";
   // The first one is the program.
-  for (const LinkedModule &M : drop_begin(*Modules, !Modules->empty())) {
-    Result += formatv(
-        "<library name=\"{0}\" lm=\"{1:x}\" l_addr=\"{2:x}\" "
-        "l_ld=\"{3:x}\" lmid=\"0x0\"/>",
-        quoted(Names.of(fileName(
-            M.Name, T.symbols().moduleAt(M.Dynamic, Travel.position().Time)))),
-        M.Entry, M.Bias, M.Dynamic);
-  }
+  for (const LinkedModule &M : drop_begin(*Modules, !Modules->empty()))
+    Result += formatv("<library name=\"{0}\" lm=\"{1:x}\" l_addr=\"{2:x}\" "
+                      "l_ld=\"{3:x}\" lmid=\"0x0\"/>",
+                      quoted(nameFor(M)), M.Entry, M.Bias, M.Dynamic);
   return Result + "</library-list-svr4>";
 }
 

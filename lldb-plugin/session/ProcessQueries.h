@@ -53,6 +53,7 @@ private:
   std::string answerLinker();
   std::string answerThreads();
   std::string answerRegion(llvm::StringRef Packet);
+  llvm::Expected<std::string> regionName(const answers::Mapping &M);
   std::string answerThreadLocal(llvm::StringRef Packet);
   std::string answerTransfer(llvm::StringRef Packet);
   llvm::Expected<std::string> document(llvm::StringRef Object,
@@ -61,6 +62,7 @@ private:
   /// that is not where it was, and a name that no file has if it is nowhere.
   std::string fileName(llvm::StringRef Recorded,
                        const state::ModuleLoad *Load) const;
+  std::string nameFor(const LinkedModule &M);
   llvm::Expected<std::string> librariesDocument();
   llvm::Expected<std::string> signalDocument() const;
 

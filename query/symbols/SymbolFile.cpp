@@ -22,6 +22,8 @@ bool FileSymbol::isVariable() const {
   return Type == ELF::STT_OBJECT || Type == ELF::STT_TLS;
 }
 
+bool FileSymbol::isLabel() const { return Type == ELF::STT_NOTYPE; }
+
 SymbolFile::SymbolFile(ElfFile TheBinary, ElfFile TheDebug)
     : Binary(std::move(TheBinary)), Debug(std::move(TheDebug)) {
   const ObjectFile *Any =
@@ -74,7 +76,7 @@ void SymbolFile::readTable(const ELFObjectFileBase &Elf, bool Dynamic) {
     Symbol.Type = S.getELFType();
     Symbol.Binding = S.getBinding();
     if ((*Flags & SymbolRef::SF_Undefined) ||
-        (!Symbol.isFunction() && !Symbol.isVariable()))
+        (!Symbol.isFunction() && !Symbol.isVariable() && !Symbol.isLabel()))
       return;
     Expected<StringRef> Name = S.getName();
     if (!Name)
@@ -82,12 +84,15 @@ void SymbolFile::readTable(const ELFObjectFileBase &Elf, bool Dynamic) {
     Expected<uint64_t> Value = S.getValue();
     if (!Value)
       return problem(Value.takeError());
-    if (Name->empty())
+    if (Name->empty() || (Symbol.isLabel() && !isCode(*Value)))
       return;
     Symbol.Name = *Name;
     Symbol.Address = *Value;
     Symbol.Size = S.getSize();
-    (Symbol.isFunction() ? Functions : Variables).push_back(Symbol);
+    (Symbol.isFunction()   ? Functions
+     : Symbol.isVariable() ? Variables
+                           : Labels)
+        .push_back(Symbol);
   };
   if (Dynamic)
     for (const ELFSymbolRef &S : Elf.getDynamicSymbolIterators())
@@ -116,7 +121,7 @@ void SymbolFile::readSymbols() {
     readTable(*binary(), true);
     readStubs();
   }
-  for (std::vector<FileSymbol> *Table : {&Functions, &Variables}) {
+  for (std::vector<FileSymbol> *Table : {&Functions, &Variables, &Labels}) {
     sort(*Table, [](const FileSymbol &A, const FileSymbol &B) {
       return rank(A) < rank(B);
     });
@@ -216,7 +221,38 @@ static std::optional<FileSymbol> findIn(ArrayRef<FileSymbol> Table,
 }
 
 std::optional<FileSymbol> SymbolFile::function(uint64_t Address) const {
-  return isCode(Address) ? findIn(Functions, Address) : std::nullopt;
+  if (!isCode(Address))
+    return std::nullopt;
+  std::optional<FileSymbol> Found = findIn(Functions, Address);
+  return Found ? Found : label(Address);
+}
+
+std::optional<FileSymbol> SymbolFile::label(uint64_t Address) const {
+  auto After = [](ArrayRef<FileSymbol> Table, uint64_t Address) {
+    return partition_point(
+        Table, [&](const FileSymbol &S) { return S.Address <= Address; });
+  };
+  const auto *Above = After(Labels, Address);
+  if (Above == Labels.data())
+    return std::nullopt;
+  const uint64_t Start = std::prev(Above)->Address;
+  const FileSymbol *First = std::prev(Above);
+  while (First != Labels.data() && std::prev(First)->Address == Start)
+    --First;
+  const auto *Function = After(Functions, Start);
+  uint64_t End = ~uint64_t(0);
+  for (auto [From, To] : CodeRanges)
+    if (Start >= From && Start < To)
+      End = To;
+  if (Above != Labels.data() + Labels.size())
+    End = std::min(End, Above->Address);
+  if (Function != Functions.data() + Functions.size())
+    End = std::min(End, Function->Address);
+  if (Address >= End)
+    return std::nullopt;
+  FileSymbol Result = *First;
+  Result.Size = End - Start;
+  return Result;
 }
 
 std::optional<FileSymbol> SymbolFile::variable(uint64_t Address) const {

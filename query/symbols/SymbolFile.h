@@ -43,6 +43,7 @@ struct FileSymbol {
   uint8_t Binding = 0; ///< STB_*
   bool isFunction() const;
   bool isVariable() const;
+  bool isLabel() const; ///< of code or of data; the assembler did not say
 };
 
 /// Consecutive instructions that belong to a source line.
@@ -72,7 +73,9 @@ public:
   const llvm::object::ELF64LEObjectFile *binary() const;
   bool hasDebugInfo() const { return Dwarf != nullptr; }
 
-  /// The function whose code is at the address.
+  /// The function whose code is at the address. Code that belongs to none may
+  /// have a label, as the linker's `_start` is: then it is that, up to the next
+  /// symbol.
   std::optional<FileSymbol> function(uint64_t Address) const;
   std::optional<FileSymbol> variable(uint64_t Address) const;
   /// The function at the address and the calls inlined there, innermost first.
@@ -112,9 +115,11 @@ private:
   void readDwarf();
   std::unique_ptr<llvm::DWARFContext> openDwarf(const ElfFile &File) const;
   bool isCode(uint64_t Address) const;
+  std::optional<FileSymbol> label(uint64_t Address) const;
 
   ElfFile Binary, Debug;
-  std::vector<FileSymbol> Functions, Variables; ///< by address, best name first
+  /// By address, best name first.
+  std::vector<FileSymbol> Functions, Variables, Labels;
   std::vector<std::unique_ptr<std::string>> StubNames;
   std::vector<std::pair<uint64_t, uint64_t>> CodeRanges; ///< [first, last)
   mutable std::mutex DwarfLock;

@@ -304,7 +304,8 @@ Expected<CallResult> CallReader::result(const CallMoment &Call) {
   if (Result.MayBeDropped)
     return Result;
   Expected<std::string> Value =
-      returnedValue(T, There, Type, Call.Thread, Call.Entry, *Call.Return);
+      returnedValue(T, There, Type, (*F)->Facts.ResultInMemory, Call.Thread,
+                    Call.Entry, *Call.Return);
   if (!Value)
     return Value.takeError();
   Result.Value = std::move(*Value);

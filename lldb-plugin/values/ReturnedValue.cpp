@@ -16,16 +16,17 @@ enum class EightBytes {
   Nothing, ///< padding
   Integer, ///< rax, then rdx
   Sse,     ///< xmm0, then xmm1
+  SseUp,   ///< the next bytes of the vector register before
   X87,     ///< st(0), a number of 80 bits of which these are the first
   X87Up,   ///< the rest of it
 };
 
-/// How a value of at most 16 bytes is returned.
+/// How a value is returned that fits into registers.
 class Classification {
 public:
   void add(lldb::SBType Type, uint64_t Offset, unsigned Depth = 0);
 
-  SmallVector<EightBytes, 2> Classes;
+  SmallVector<EightBytes, 4> Classes;
   bool Known = true;
   /// The program declares how an object is copied or destroyed. If it says more
   /// than "= default", which LLDB does not show, the object is returned in
@@ -35,13 +36,15 @@ public:
 private:
   void merge(uint64_t Offset, EightBytes Class);
   void addNumber(lldb::SBType Type, uint64_t Offset);
+  void addComplex(uint64_t Size, uint64_t Offset);
+  void addVector(uint64_t Size, uint64_t Offset);
   void addClass(lldb::SBType Type, uint64_t Offset, unsigned Depth);
 };
 } // namespace
 
 void Classification::merge(uint64_t Offset, EightBytes Class) {
   const size_t I = Offset / 8;
-  if (I >= 2) {
+  if (I >= 4) {
     Known = false;
     return;
   }
@@ -69,9 +72,6 @@ void Classification::addNumber(lldb::SBType Type, uint64_t Offset) {
   case lldb::eBasicTypeUnsignedInt128:
     merge(Offset, EightBytes::Integer);
     return merge(Offset + 8, EightBytes::Integer);
-  case lldb::eBasicTypeFloatComplex:
-  case lldb::eBasicTypeDoubleComplex:
-  case lldb::eBasicTypeLongDoubleComplex:
   case lldb::eBasicTypeOther:
   case lldb::eBasicTypeInvalid:
     Known = false;
@@ -80,6 +80,26 @@ void Classification::addNumber(lldb::SBType Type, uint64_t Offset) {
     Known &= Size > 0 && Size <= 8;
     merge(Offset, EightBytes::Integer);
   }
+}
+
+/// Two numbers of floating point, or of the x87 stack if they are long.
+void Classification::addComplex(uint64_t Size, uint64_t Offset) {
+  for (uint64_t At : {uint64_t(0), Size / 2})
+    if (Size == 32) {
+      merge(Offset + At, EightBytes::X87);
+      merge(Offset + At + 8, EightBytes::X87Up);
+    } else {
+      merge(Offset + At, EightBytes::Sse);
+    }
+  Known &= Size == 8 || Size == 16 || Size == 32;
+}
+
+/// One register of 8, 16 or 32 bytes.
+void Classification::addVector(uint64_t Size, uint64_t Offset) {
+  Known &= Size == 8 || Size == 16 || Size == 32;
+  merge(Offset, EightBytes::Sse);
+  for (uint64_t At = 8; Known && At < Size; At += 8)
+    merge(Offset + At, EightBytes::SseUp);
 }
 
 /// Whether the function is a destructor, or a constructor that copies or moves.
@@ -132,6 +152,13 @@ void Classification::add(lldb::SBType Type, uint64_t Offset, unsigned Depth) {
   case lldb::eTypeClassPointer:
   case lldb::eTypeClassReference:
     return merge(Offset, EightBytes::Integer);
+  case lldb::eTypeClassMemberPointer: // of a function, two words
+    merge(Offset, EightBytes::Integer);
+    return merge(Offset + Size - 8, EightBytes::Integer);
+  case lldb::eTypeClassComplexFloat:
+    return addComplex(Size, Offset);
+  case lldb::eTypeClassVector:
+    return addVector(Size, Offset);
   case lldb::eTypeClassStruct:
   case lldb::eTypeClassClass:
   case lldb::eTypeClassUnion:
@@ -144,14 +171,15 @@ void Classification::add(lldb::SBType Type, uint64_t Offset, unsigned Depth) {
       add(Element, Offset + At, Depth + 1);
     return;
   }
-  default: // vectors, pointers to members
+  default:
     Known = false;
   }
 }
 
-/// The number on top of the x87 stack, as 80 bits.
-static std::array<uint8_t, 16> topOfStack(const answers::Registers &R) {
-  const uint64_t Top = R.word(CH_OFFSET_FTOP) & 7;
+/// A number of the x87 stack, as 80 bits.
+static std::array<uint8_t, 16> onStack(const answers::Registers &R,
+                                       unsigned Index) {
+  const uint64_t Top = (R.word(CH_OFFSET_FTOP) + Index) & 7;
   APFloat Number(APFloat::IEEEdouble(),
                  APInt(64, R.word(unsigned(CH_OFFSET_FPREG + Top * 8))));
   bool Inexact = false;
@@ -169,7 +197,8 @@ static std::vector<uint8_t> bytesIn(const answers::Registers &R,
                                     ArrayRef<EightBytes> Classes,
                                     uint64_t Size) {
   std::vector<uint8_t> Result;
-  unsigned Integers = 0, Vectors = 0;
+  size_t VectorAt = 0; // where the last vector register begins
+  unsigned Integers = 0, Vectors = 0, Numbers = 0;
   for (EightBytes Class : Classes)
     switch (Class) {
     case EightBytes::Nothing:
@@ -180,10 +209,15 @@ static std::vector<uint8_t> bytesIn(const answers::Registers &R,
                                Integers++ ? CH_OFFSET_RDX : CH_OFFSET_RAX, 8));
       break;
     case EightBytes::Sse:
+      VectorAt = Result.size();
       append_range(Result, R.ymm(Vectors++).take_front(8));
       break;
+    case EightBytes::SseUp:
+      append_range(Result,
+                   R.ymm(Vectors - 1).slice(Result.size() - VectorAt, 8));
+      break;
     case EightBytes::X87:
-      append_range(Result, topOfStack(R));
+      append_range(Result, onStack(R, Numbers++));
       break;
     case EightBytes::X87Up: // came with the bytes before
       break;
@@ -192,39 +226,59 @@ static std::vector<uint8_t> bytesIn(const answers::Registers &R,
   return Result;
 }
 
+/// Whether the value is in memory; nothing: it is not known.
+static std::optional<bool> isInMemory(const Classification &C,
+                                      lldb::SBType Type,
+                                      std::optional<bool> ByReference,
+                                      bool GotAddress) {
+  constexpr uint32_t Classes =
+      lldb::eTypeClassClass | lldb::eTypeClassStruct | lldb::eTypeClassUnion;
+  const bool IsClass = Type.GetTypeClass() & Classes;
+  if (IsClass && ByReference == true)
+    return GotAddress ? std::optional(true) : std::nullopt;
+  const bool IsWideVector =
+      C.Known && C.Classes.size() == 4 && C.Classes[1] == EightBytes::SseUp &&
+      C.Classes[2] == EightBytes::SseUp && C.Classes[3] == EightBytes::SseUp;
+  if (IsWideVector) // in memory if the compiler may not use such registers
+    return GotAddress ? std::nullopt : std::optional(false);
+  if (IsClass && Type.GetByteSize() > 16)
+    return true;
+  if (!C.Known)
+    return std::nullopt;
+  if (IsClass && C.DeclaresCopies && ByReference != false && GotAddress)
+    return std::nullopt;
+  return false;
+}
+
 Expected<std::string> returnedValue(const query::Trace &T, target::Scout &There,
-                                    lldb::SBType Type, uint32_t Thread,
-                                    Timestamp Entry, Timestamp Return) {
+                                    lldb::SBType Type,
+                                    std::optional<bool> ByReference,
+                                    uint32_t Thread, Timestamp Entry,
+                                    Timestamp Return) {
   lldb::SBType Real = Type.GetCanonicalType().GetUnqualifiedType();
   const uint64_t Size = Real.GetByteSize();
   if (!Size || Real.GetBasicType() == lldb::eBasicTypeVoid)
     return "";
-  constexpr uint32_t Classes =
-      lldb::eTypeClassClass | lldb::eTypeClassStruct | lldb::eTypeClassUnion;
-  const bool InMemory = Size > 16 && (Real.GetTypeClass() & Classes);
   Classification C;
-  if (!InMemory)
-    C.add(Real, 0);
+  C.add(Real, 0);
+  Expected<answers::Registers> Before = T.registers(Thread, Entry);
+  if (!Before)
+    return Before.takeError();
   Expected<answers::Registers> R = T.registers(Thread, Return);
   if (!R)
     return R.takeError();
+  // For a value in memory the caller passes the address first and gets it back.
   const uint64_t Rax = R->word(CH_OFFSET_RAX);
-  if (!C.Known)
+  const std::optional<bool> InMemory =
+      isInMemory(C, Real, ByReference, Before->word(CH_OFFSET_RDI) == Rax);
+  if (!InMemory)
     return "";
-  if (C.DeclaresCopies) {
-    // In memory, the caller passes the address first and gets it back.
-    Expected<answers::Registers> Before = T.registers(Thread, Entry);
-    if (!Before)
-      return Before.takeError();
-    if (Before->word(CH_OFFSET_RDI) == Rax)
-      return "";
-  }
   // What is not a number may be shown with what it points to.
-  if (!isPlain(Real))
+  if (*InMemory || !isPlain(Real))
     if (Error E = There.go(Return, Thread))
       return E;
   lldb::SBTarget Target = There.target();
-  if (!InMemory)
+  if (!*InMemory)
     return valueText(valueOf(Target, bytesIn(*R, C.Classes, Size), Type));
   lldb::SBAddress Place(Rax, Target);
   return valueText(Target.CreateValueFromAddress("value", Place, Type));

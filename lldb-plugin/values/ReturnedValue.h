@@ -11,14 +11,15 @@
 namespace chronicle::values {
 
 /// The result of a call from Entry to Return, in the registers or the memory
-/// that the System V ABI returns that type in. Empty: nothing, or debug info
-/// does not say where it is. Long double has the 64 bits that Valgrind computes
+/// that the System V ABI returns that type in. InMemory is what debug info says
+/// about objects of its class, as in FunctionFacts. Empty: nothing, or it is
+/// not known where it is. Long double has the 64 bits that Valgrind computes
 /// with. Costs the registers at both moments, and for what is not a number a
 /// move of the scout.
-llvm::Expected<std::string> returnedValue(const query::Trace &T,
-                                          target::Scout &There,
-                                          lldb::SBType Type, uint32_t Thread,
-                                          Timestamp Entry, Timestamp Return);
+llvm::Expected<std::string>
+returnedValue(const query::Trace &T, target::Scout &There, lldb::SBType Type,
+              std::optional<bool> InMemory, uint32_t Thread, Timestamp Entry,
+              Timestamp Return);
 
 } // namespace chronicle::values
 

@@ -17,6 +17,10 @@ struct FunctionFacts {
   /// The compiler does not follow the ABI here (DW_CC_nocall): it may have
   /// dropped parameters, or the result.
   bool OwnConvention = false;
+  /// Whether the result is an object that is passed in memory because copying
+  /// or destroying one takes a function. Nothing: it is no object, or debug
+  /// info does not say.
+  std::optional<bool> ResultInMemory;
   struct Parameter {
     std::string Name;
     /// Its location depends on the pc, as in optimized code, and is known for

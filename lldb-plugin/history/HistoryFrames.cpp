@@ -41,7 +41,7 @@ Error HistoryFrames::know(size_t Most) {
   if (Complete || Stack.size() >= Most)
     return Error::success();
   Expected<std::vector<answers::Activation>> Known =
-      T->callStack(Thread, Time, Most);
+      questions::stackWithStrayReturns(*T, Thread, Time, Most);
   if (!Known)
     return Known.takeError();
   Complete = Known->size() < Most;

@@ -2,6 +2,7 @@
 #include "lldb-plugin/stepping/SourceStep.h"
 #include "lldb-plugin/stepping/ActivationWalk.h"
 #include "lldb-plugin/stepping/LineStep.h"
+#include "query/questions/FunctionEntry.h"
 
 using namespace llvm;
 
@@ -26,15 +27,23 @@ SourceStep::Destination SourceStep::into(session::Position From,
   return LineStep(Context, From, Hidden, /*Into=*/true).take();
 }
 
+/// The activations up to the one at Index, as LLDB shows them.
+Expected<std::vector<answers::Activation>>
+SourceStep::stackOf(session::Position From, size_t Index) const {
+  Expected<std::vector<answers::Activation>> Stack =
+      questions::stackWithStrayReturns(Context.T, From.Thread, From.Time,
+                                       Index + 1);
+  assert((!Stack || Index < Stack->size()) && "LLDB has more frames");
+  return Stack;
+}
+
 SourceStep::Destination SourceStep::out(session::Position From, size_t Index,
                                         size_t Scopes) {
   if (Scopes > 1)
     return outOfInlined(From, Index, Scopes);
-  Expected<std::vector<answers::Activation>> Stack =
-      Context.T.callStack(From.Thread, From.Time, Index + 1);
+  Expected<std::vector<answers::Activation>> Stack = stackOf(From, Index);
   if (!Stack)
     return Stack.takeError();
-  assert(Index < Stack->size());
   ActivationWalk Way(Context.T, From.Thread, /*Into=*/false, Context.Cancel);
   Expected<std::optional<answers::Execution>> Call =
       Way.instructionBefore((*Stack)[Index].Entry);
@@ -47,11 +56,9 @@ SourceStep::Destination SourceStep::out(session::Position From, size_t Index,
 
 SourceStep::Destination SourceStep::outOfInlined(session::Position From,
                                                  size_t Index, size_t Scopes) {
-  Expected<std::vector<answers::Activation>> Stack =
-      Context.T.callStack(From.Thread, From.Time, Index + 1);
+  Expected<std::vector<answers::Activation>> Stack = stackOf(From, Index);
   if (!Stack)
     return Stack.takeError();
-  assert(Index < Stack->size());
   const answers::Activation &Left = (*Stack)[Index];
   ArrayRef<CodePlace::Scope> Base = Context.Lines.at(Left.Pc).Scopes;
   Base = Base.take_front(Scopes);

@@ -63,6 +63,8 @@ public:
   Destination instructions(session::Position From, uint64_t Count);
 
 private:
+  llvm::Expected<std::vector<answers::Activation>>
+  stackOf(session::Position From, size_t Index) const;
   Destination outOfInlined(session::Position From, size_t Activation,
                            size_t Scopes);
 

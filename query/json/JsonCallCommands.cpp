@@ -6,6 +6,7 @@
 #include "query/json/JsonAnswers.h"
 #include "query/json/JsonCommands.h"
 #include "query/json/JsonPlaces.h"
+#include "query/questions/FunctionEntry.h"
 
 using namespace llvm;
 
@@ -37,7 +38,8 @@ static Expected<answers::Activation> activationArgument(JsonQuery &Q) {
   if (!M)
     return M.takeError();
   Expected<std::vector<answers::Activation>> Stack =
-      Q.T.callStack(M->Thread, M->At, Frame + (Frame != UINT64_MAX));
+      questions::stackWithStrayReturns(Q.T, M->Thread, M->At,
+                                       Frame + (Frame != UINT64_MAX));
   if (!Stack)
     return Stack.takeError();
   if (Frame >= Stack->size())
@@ -45,7 +47,12 @@ static Expected<answers::Activation> activationArgument(JsonQuery &Q) {
                                           ", but the call stack at " +
                                           Twine(M->At) + " has " +
                                           Twine(Stack->size()) + " frames");
-  return (*Stack)[Frame];
+  const answers::Activation &A = (*Stack)[Frame];
+  if (A.Jumped && A.Entry < M->At)
+    return queryError("bad-argument",
+                      "nothing called the code of 'frame' " + Twine(Frame) +
+                          ": a return led there at " + Twine(*A.Jumped));
+  return A;
 }
 
 static Expected<json::Value> returnOf(JsonQuery &Q) {

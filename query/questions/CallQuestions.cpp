@@ -162,7 +162,7 @@ static FrameAnswer frameAt(const query::Trace &T, const answers::Activation &A,
 Expected<std::vector<FrameAnswer>>
 callStack(const query::Trace &T, uint32_t Thread, Timestamp At, size_t Most) {
   Expected<std::vector<answers::Activation>> Stack =
-      T.callStack(Thread, At, Most);
+      stackWithStrayReturns(T, Thread, At, Most);
   if (!Stack)
     return Stack.takeError();
   std::vector<FrameAnswer> Frames;

@@ -222,17 +222,18 @@ CallHistory::stackAt(uint32_t Thread, Timestamp T, size_t Most) {
   std::vector<answers::Activation> Result;
   if (P->Node == None)
     return Result;
-  std::optional<uint64_t> Pc;
-  if (P->Calls->until() == T)
-    Pc = P->Calls->pcAtEnd(Thread);
+  std::optional<uint64_t> Pc =
+      P->Calls->until() == T ? P->Calls->pcAtEnd(Thread) : std::nullopt;
   if (!Pc) {
     Expected<answers::Registers> R = state::Moment(States, T).registers(Thread);
     if (!R)
       return R.takeError();
     Pc = R->rip();
   }
-  // Until when the activation ran: to T, or until a signal interrupted it.
-  std::optional<Timestamp> Until = T;
+  // Until when the activation ran: to T, or until a signal interrupted it. One
+  // that made a call is where it called.
+  Timestamp Until = T;
+  bool Called = false;
   StackWalk Walk(States, P->Calls, P->Node);
   for (; Walk.node() && Result.size() < Most;) {
     const BlockCalls::Node N = *Walk.node();
@@ -245,18 +246,18 @@ CallHistory::stackAt(uint32_t Thread, Timestamp T, size_t Most) {
       return A.takeError();
     if (Pc)
       A->Pc = *Pc;
-    if (Until && Pc && A->Callee) {
+    if (!Called && Pc && A->Callee) {
       Expected<bool> Jumped =
-          addJump(*Pc, Thread, *Until, Most - Result.size(), Result);
+          addJump(*Pc, Thread, Until, Most - Result.size(), Result);
       if (!Jumped)
         return Jumped.takeError();
       if (*Jumped)
         return Result;
-    } else if (Until && Pc) {
+    } else if (!Called && Pc) {
       A->Callee = *Pc; // called, but its first instruction did not run
     }
     Pc.reset();
-    Until.reset();
+    Called = !A->Signal;
     if (A->CallSite)
       Pc = A->CallSite;
     if (A->Signal) {

@@ -176,7 +176,7 @@ ExceptionSearch::handlerOf(const answers::Execution &Raise,
     return Left.takeError();
   if (!*Left || **Left > Catch.Time)
     return std::nullopt;
-  Expected<Stack> Frames = T.callStack(Catch.Thread, Catch.Time);
+  Expected<Stack> Frames = T.callStack(Catch.Thread, Catch.Time, 1);
   if (!Frames)
     return Frames.takeError();
   if (Frames->empty())
@@ -218,7 +218,7 @@ ExceptionSearch::whatReturned(const ExceptionObject &Object,
     return Other.takeError();
   if (*Other)
     return std::nullopt;
-  Expected<Stack> Frames = T.callStack(X.Thread, X.Time);
+  Expected<Stack> Frames = T.callStack(X.Thread, X.Time, 1);
   if (!Frames)
     return Frames.takeError();
   if (Frames->empty())

@@ -16,6 +16,7 @@
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
 #include <random>
@@ -66,17 +67,20 @@ public:
     return frame().GetModule() ==
            Debugger.GetSelectedTarget().GetModuleAtIndex(0);
   }
-  /// "time 123 of 456, …".
   uint64_t time() {
     std::string Output;
-    run("chronicle now", &Output);
-    StringRef Text = Output;
-    uint64_t Time;
-    if (!Text.consume_front("time ") || Text.consumeInteger(10, Time)) {
+    run("chronicle now --json", &Output);
+    Expected<json::Value> Now = json::parse(StringRef(Output).trim());
+    const json::Object *Members = Now ? Now->getAsObject() : nullptr;
+    std::optional<int64_t> Time;
+    if (Members)
+      Time = Members->getInteger("time");
+    if (!Time) {
+      consumeError(Now.takeError());
       errs() << "error: chronicle now: " << Output << '\n';
       exit(2);
     }
-    return Time;
+    return *Time;
   }
 
   /// Everything that can be seen at this moment.

@@ -139,7 +139,7 @@ static std::string packText(const pack::PackReport &Report, StringRef Trace) {
         << " and "
         << Plural(Counts[unsigned(pieces::PackedKind::Source)], "source")
         << " into " << Trace << '\n'
-        << "  " << humanBytes(Bytes) << ", which the trace grew by "
+        << "  " << humanBytes(Bytes) << " of files; the trace grew by "
         << humanBytes(Report.Grown);
     if (Report.AlreadyThere)
       Out << "; " << Plural(Report.AlreadyThere, "file") << " packed before";
@@ -149,7 +149,8 @@ static std::string packText(const pack::PackReport &Report, StringRef Trace) {
     Out << "  left out: " << L.Path << ": " << L.Why << '\n';
   for (const auto &[Module, Count] : Report.AbsentSources)
     Out << "  " << Plural(Count, "source") << " of " << Module
-        << " are not on this machine as they were\n";
+        << (Count == 1 ? " is not on this machine as it was\n"
+                       : " are not on this machine as they were\n");
   return Text;
 }
 

@@ -87,20 +87,121 @@ static Expected<std::optional<CallAnswer>> callAt(const query::Trace &T,
   return Answer;
 }
 
+/// When the activation itself, and not a call that it made, last ran one of
+/// the instructions from First to Last. Costs a call stack per call that it
+/// made and that ran them too.
+static Expected<std::optional<Timestamp>>
+lastRunBy(const query::Trace &T, const answers::Activation &A,
+          answers::AddressRange Code, answers::TimeRange When,
+          const answers::Cancellation &Cancel) {
+  while (When.First <= When.Last && !Cancel.Cancelled) {
+    std::optional<Timestamp> Found;
+    if (Error E = T.executions(
+            Code, When, A.Thread, /*Backward=*/true,
+            [&](const answers::Execution &X) {
+              Found = X.Time;
+              return false;
+            },
+            &Cancel))
+      return E;
+    if (!Found)
+      return std::nullopt;
+    Expected<std::vector<answers::Activation>> Stack =
+        T.callStack(A.Thread, *Found);
+    if (!Stack)
+      return Stack.takeError();
+    auto Own = find_if(*Stack, [&](const answers::Activation &Each) {
+      return Each.Entry == A.Entry && Each.StackPointer == A.StackPointer;
+    });
+    if (Own == Stack->begin() && Own != Stack->end())
+      return Found;
+    if (Own == Stack->end())
+      return std::nullopt;
+    When.Last = std::prev(Own)->Entry - 1;
+  }
+  return std::nullopt;
+}
+
+/// The code of the function at Pc that is not the inlined code.
+static std::vector<answers::AddressRange>
+codeOutside(const query::Trace &T, const answers::Execution &X,
+            const symbols::InlinedCode &Code) {
+  std::optional<symbols::CodeSymbol> Here = T.symbols().find(X.Pc, X.Time);
+  if (!Here)
+    return {};
+  std::vector<std::pair<uint64_t, uint64_t>> Parts = {
+      {Here->FunctionAddress, Here->FunctionAddress + Here->FunctionSize}};
+  // The compiler may have put rarely used code elsewhere.
+  const std::string Name =
+      StringRef(Here->Frames.back().LinkageName).split(".cold").first.str();
+  for (const std::string &Each : {Name, Name + ".cold"})
+    for (const symbols::SymbolAt &Part : T.symbols().functions(Each))
+      if (Part.Module == Here->Module && Part.LinkageName == Each &&
+          Part.Address != Here->FunctionAddress)
+        Parts.emplace_back(Part.Address, Part.Address + Part.Size);
+  std::vector<answers::AddressRange> Result;
+  for (auto [From, To] : Parts) {
+    for (auto [First, End] : Code.Ranges) {
+      if (End <= From || First >= To)
+        continue;
+      if (From < First)
+        Result.push_back({From, First - 1});
+      From = End;
+    }
+    if (From < To)
+      Result.push_back({From, To - 1});
+  }
+  return Result;
+}
+
+/// Whether the execution of an entry of inlined code is a call, and not a jump
+/// within that code. It is a call if the activation has not run an entry since
+/// it last was outside of the code. The instruction before says too little:
+/// compilers move instructions of inlined code to before its entry.
+static Expected<bool> isInlinedCall(const query::Trace &T,
+                                    const answers::Execution &X,
+                                    const answers::Activation &A,
+                                    const symbols::InlinedCode &Code,
+                                    const answers::Cancellation &Cancel) {
+  if (X.Time <= A.Entry)
+    return true;
+  std::optional<Timestamp> Entered;
+  for (uint64_t Entry : Code.Entries) {
+    Expected<std::optional<Timestamp>> Last = lastRunBy(
+        T, A, {Entry, Entry}, {Entered.value_or(A.Entry), X.Time - 1}, Cancel);
+    if (!Last)
+      return Last.takeError();
+    Entered = *Last ? *Last : Entered;
+  }
+  if (!Entered)
+    return true;
+  for (answers::AddressRange Range : codeOutside(T, X, Code)) {
+    Expected<std::optional<Timestamp>> Left =
+        lastRunBy(T, A, Range, {*Entered + 1, X.Time - 1}, Cancel);
+    if (!Left)
+      return Left.takeError();
+    if (*Left)
+      return true;
+  }
+  return false;
+}
+
 /// The start of inlined code. Nothing: it is a jump within that code.
 static Expected<std::optional<CallAnswer>>
 inlinedCallAt(const query::Trace &T, const answers::Execution &X,
-              const symbols::InlinedCode &Code) {
-  Expected<std::optional<uint64_t>> Before =
-      instructionBefore(T, X.Thread, X.Time);
-  if (!Before)
-    return Before.takeError();
-  if (*Before && Code.contains(**Before))
-    return std::nullopt;
+              const symbols::InlinedCode &Code,
+              const answers::Cancellation &Cancel) {
   Expected<std::vector<answers::Activation>> Stack =
       T.callStack(X.Thread, X.Time);
   if (!Stack)
     return Stack.takeError();
+  if (!Stack->empty()) {
+    Expected<bool> IsCall = isInlinedCall(T, X, Stack->front(), Code, Cancel);
+    if (!IsCall)
+      return IsCall.takeError();
+    if (!*IsCall)
+      return std::nullopt;
+  }
   CallAnswer Answer;
   Answer.Entry = X.Time;
   Answer.Thread = X.Thread;
@@ -145,7 +246,7 @@ Expected<SearchEnd> searchCalls(const query::Trace &T, StringRef Function,
         return Sink.offer([&] {
           return Inlined == Places->end()
                      ? callAt(T, X)
-                     : inlinedCallAt(T, X, *Inlined->Inlined);
+                     : inlinedCallAt(T, X, *Inlined->Inlined, Cancel);
         });
       },
       Cancel));

@@ -39,8 +39,13 @@ static DWARFDie withoutNames(DWARFDie Type) {
   return DWARFDie();
 }
 
+/// The type that a function returns or that a variable has.
 static DWARFDie typeOf(const DWARFDie &Of) {
-  return withoutNames(Of.getAttributeValueAsReferencedDie(dwarf::DW_AT_type));
+  std::optional<DWARFFormValue> Reference =
+      Of.findRecursively(dwarf::DW_AT_type);
+  return Reference
+             ? withoutNames(Of.getAttributeValueAsReferencedDie(*Reference))
+             : DWARFDie();
 }
 
 static bool isClass(const DWARFDie &Type) {
@@ -126,13 +131,89 @@ static std::optional<bool> isPassedInMemory(const DWARFDie &Class,
 
 /// As FunctionFacts::ResultInMemory.
 static std::optional<bool> resultInMemory(const DWARFDie &Function) {
-  std::optional<DWARFFormValue> Reference =
-      Function.findRecursively({dwarf::DW_AT_type});
-  if (!Reference)
-    return std::nullopt;
-  DWARFDie Type =
-      withoutNames(Function.getAttributeValueAsReferencedDie(*Reference));
+  DWARFDie Type = typeOf(Function);
   return isClass(Type) ? isPassedInMemory(Type) : std::nullopt;
+}
+
+namespace {
+/// The registers in which the ABI passes a function's parameters, in order, as
+/// DWARF numbers them.
+class ArgumentRegisters {
+public:
+  explicit ArgumentRegisters(const DWARFDie &Function) {
+    // The address for a result in memory is passed before the parameters.
+    DWARFDie Result = typeOf(Function);
+    Known = Result ? classOf(Result) != Class::Other
+                   : !Function.findRecursively(dwarf::DW_AT_type);
+  }
+
+  /// The register of the next parameter. Nothing: it is not passed in a
+  /// register alone. What follows a parameter of which that is not known, or
+  /// which may have been dropped, is not known either.
+  std::optional<unsigned> next(const DWARFDie &Parameter) {
+    constexpr unsigned Integer[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
+    constexpr unsigned FirstVector = 17, Vectors = 8;  // xmm0 and on
+    DWARFDie Type = typeOf(Parameter);
+    const Class C = Type ? classOf(Type) : Class::Other;
+    // Only some copies of a constructor take its artificial parameters.
+    const bool Hidden =
+        IntegerCount && Parameter.findRecursively(dwarf::DW_AT_artificial);
+    Known &= C != Class::Other && !Hidden &&
+             Parameter.find(dwarf::DW_AT_location).has_value();
+    if (!Known)
+      return std::nullopt;
+    if (C == Class::Vector)
+      return VectorCount < Vectors ? std::optional(FirstVector + VectorCount++)
+                                   : std::nullopt;
+    return IntegerCount < std::size(Integer)
+               ? std::optional(Integer[IntegerCount++])
+               : std::nullopt;
+  }
+
+private:
+  enum class Class { Integer, Vector, Other };
+
+  static Class classOf(const DWARFDie &Type) {
+    if (dwarf::toUnsigned(Type.find(dwarf::DW_AT_byte_size), 8) > 8)
+      return Class::Other;
+    switch (Type.getTag()) {
+    case dwarf::DW_TAG_pointer_type:
+    case dwarf::DW_TAG_reference_type:
+    case dwarf::DW_TAG_rvalue_reference_type:
+    case dwarf::DW_TAG_enumeration_type:
+      return Class::Integer;
+    case dwarf::DW_TAG_base_type:
+      break;
+    default:
+      return Class::Other;
+    }
+    switch (dwarf::toUnsigned(Type.find(dwarf::DW_AT_encoding), 0)) {
+    case dwarf::DW_ATE_boolean:
+    case dwarf::DW_ATE_signed:
+    case dwarf::DW_ATE_signed_char:
+    case dwarf::DW_ATE_unsigned:
+    case dwarf::DW_ATE_unsigned_char:
+    case dwarf::DW_ATE_UTF:
+      return Class::Integer;
+    case dwarf::DW_ATE_float:
+      return Class::Vector;
+    default:
+      return Class::Other;
+    }
+  }
+
+  bool Known = true;
+  unsigned IntegerCount = 0, VectorCount = 0;
+};
+} // namespace
+
+/// Whether the parameter stays in that register during the whole function.
+static bool staysIn(const DWARFDie &Parameter, unsigned Register) {
+  std::optional<DWARFFormValue> Location =
+      Parameter.find(dwarf::DW_AT_location);
+  std::optional<ArrayRef<uint8_t>> Bytes = dwarf::toBlock(Location);
+  return Bytes && Bytes->size() == 1 &&
+         Bytes->front() == dwarf::DW_OP_reg0 + Register;
 }
 
 std::optional<FunctionFacts> functionFacts(DWARFContext &Dwarf,
@@ -157,11 +238,16 @@ std::optional<FunctionFacts> functionFacts(DWARFContext &Dwarf,
                                                dwarf::DW_AT_calling_convention),
                                            0) == dwarf::DW_CC_nocall;
   Result.ResultInMemory = resultInMemory(Function);
+  ArgumentRegisters Registers(Function);
   for (const DWARFDie &Child : Function.children()) {
     if (Child.getTag() != dwarf::DW_TAG_formal_parameter)
       continue;
     const char *Name = Child.getShortName();
-    Result.Parameters.push_back({Name ? Name : "", isListed(Child, Address)});
+    std::optional<unsigned> Passed = Registers.next(Child);
+    Result.Parameters.push_back(
+        {Name ? Name : "",
+         isListed(Child, Address) ||
+             (Passed && !Result.OwnConvention && staysIn(Child, *Passed))});
   }
   return Result;
 }

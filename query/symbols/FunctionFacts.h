@@ -23,9 +23,10 @@ struct FunctionFacts {
   std::optional<bool> ResultInMemory;
   struct Parameter {
     std::string Name;
-    /// Its location depends on the pc, as in optimized code, and is known for
-    /// the function's first instruction. Otherwise the prologue puts the
-    /// parameter into its place, or it has none.
+    /// Its place at the function's first instruction is known, as in optimized
+    /// code: the location depends on the pc, or is the register that the ABI
+    /// passes the parameter in. Otherwise the prologue puts the parameter into
+    /// its place, or it has none.
     bool KnownAtEntry = false;
   };
   std::vector<Parameter> Parameters;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/commands/NextSteps.h"
 #include "lldb-plugin/values/FaultingPointer.h"
+#include "lldb-plugin/values/ValueText.h"
 #include "query/answers/RunEnd.h"
 #include "trace-format/events/Events.h"
 #include <csignal>
@@ -36,8 +37,7 @@ static std::string someVariable(lldb::SBFrame Frame) {
   for (uint32_t I = Variables.GetSize(); I-- > 0;) {
     lldb::SBValue Each = Variables.GetValueAtIndex(I);
     if (Each.GetName() && Each.GetError().Success() &&
-        Each.GetLoadAddress() != LLDB_INVALID_ADDRESS &&
-        StringRef(Each.GetName()) != "this")
+        values::isInMemory(Each) && StringRef(Each.GetName()) != "this")
       return Each.GetName();
   }
   return "";
@@ -55,13 +55,36 @@ static std::string functionOf(lldb::SBFrame Frame) {
              : Name;
 }
 
+/// Whether the thread has run the present instruction before.
+static bool ranBefore(const target::LoadedTrace &Loaded) {
+  const session::Position Here = Loaded.position();
+  const uint64_t Pc =
+      Loaded.process().GetSelectedThread().GetFrameAtIndex(0).GetPC();
+  bool Ran = false;
+  if (!Here.Time)
+    return false;
+  if (Error E = Loaded.trace().executions({Pc, Pc}, {0, Here.Time - 1},
+                                          Here.Thread, /*Backward=*/true,
+                                          [&](const answers::Execution &) {
+                                            Ran = true;
+                                            return false;
+                                          }))
+    consumeError(std::move(E)); // it only means one hint less
+  return Ran;
+}
+
 static void addAtCrash(const target::LoadedTrace &Loaded, lldb::SBFrame Frame,
                        std::vector<NextStep> &Steps) {
   if (std::optional<uint64_t> Address = faultAddress(Loaded.trace())) {
-    std::string Pointer = values::faultingPointer(Frame, *Address);
-    if (!Pointer.empty())
-      Steps.push_back({"chronicle last-write " + Pointer,
+    std::optional<values::FaultingPointer> Pointer =
+        values::faultingPointer(Frame, *Address);
+    if (Pointer && Pointer->InMemory)
+      Steps.push_back({"chronicle last-write " + Pointer->Expression,
                        "what wrote the pointer that was followed here"});
+    else if (Pointer && ranBefore(Loaded))
+      Steps.push_back({"chronicle last-exec",
+                       "where this instruction ran before, to see where " +
+                           Pointer->Expression + " came from"});
   }
   Steps.push_back({"bt", "the frames, and 'up' to one with your variables"});
   Steps.push_back({"chronicle backtrace",

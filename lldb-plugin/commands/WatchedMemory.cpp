@@ -11,6 +11,7 @@ using namespace llvm;
 namespace chronicle::commands {
 
 using values::errorText;
+using values::isInMemory;
 using values::isPlain;
 using values::valueOf;
 using values::valueText;
@@ -104,18 +105,6 @@ static lldb::SBValue object(lldb::SBValue Value) {
   if (Value.GetType().IsReferenceType())
     return Value.Dereference();
   return Value.GetType().IsPointerType() ? Value.GetStaticValue() : Value;
-}
-
-/// Whether the value is in the program's memory. That may not be mapped now.
-static bool isInMemory(lldb::SBValue Value) {
-  const uint64_t Address = Value.GetLoadAddress();
-  if (!Value.IsValid() || Address == LLDB_INVALID_ADDRESS ||
-      !Value.GetByteSize())
-    return false;
-  // For a variable in a register LLDB returns the value as its address.
-  StringRef Place = Value.GetLocation() ? Value.GetLocation() : "";
-  return Value.GetValueType() == lldb::eValueTypeConstResult ||
-         Place.starts_with("0x");
 }
 
 /// Finds the memory that the expression Result.Name names. First reads it as

@@ -199,10 +199,18 @@ LoadedTrace::load(lldb::SBDebugger Debugger, StringRef Path,
                                    "after a move, since LLDB has no stop "
                                    "hook: ") +
                        Silent.GetError());
-  std::lock_guard<std::mutex> Guard(RegistryLock);
-  registry()[(*Result)->Process.GetUniqueID()] = *Result;
+  {
+    std::lock_guard<std::mutex> Guard(RegistryLock);
+    registry()[(*Result)->Process.GetUniqueID()] = *Result;
+  }
   onTerminalInterrupt(interruptAll);
   (*Result)->stopped();
+  // What LLDB printed while it connected lacks the values that only the frames
+  // from history have.
+  lldb::SBStream Stop;
+  if (!StopText.empty() &&
+      (*Result)->Process.GetSelectedThread().GetStatus(Stop) && Stop.GetData())
+    StopText = Stop.GetData();
   return Result;
 }
 

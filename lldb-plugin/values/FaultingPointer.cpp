@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/values/FaultingPointer.h"
+#include "lldb-plugin/values/ValueText.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <vector>
@@ -24,7 +25,7 @@ public:
     if (IsPointer && pointsThere(Value, Type)) {
       lldb::SBStream Path;
       if (Value.GetExpressionPath(Path))
-        Found.emplace_back(Path.GetData());
+        Found.push_back({Path.GetData(), isInMemory(Value)});
       return; // what it points to cannot be read
     }
     constexpr uint32_t Lists =
@@ -37,7 +38,7 @@ public:
         visit(Value.GetChildAtIndex(I), Depth - 1);
   }
 
-  std::vector<std::string> Found;
+  std::vector<FaultingPointer> Found;
 
 private:
   static constexpr uint32_t MostMembers = 32;
@@ -84,7 +85,8 @@ static bool mentions(StringRef Line, StringRef Expression) {
   return false;
 }
 
-std::string faultingPointer(lldb::SBFrame Frame, uint64_t Address) {
+std::optional<FaultingPointer> faultingPointer(lldb::SBFrame Frame,
+                                               uint64_t Address) {
   PointerSearch Search(Address);
   lldb::SBValueList Variables =
       Frame.GetVariables(/*arguments=*/true, /*locals=*/true,
@@ -92,15 +94,17 @@ std::string faultingPointer(lldb::SBFrame Frame, uint64_t Address) {
   for (uint32_t I = 0, N = Variables.GetSize(); I < N; ++I)
     Search.visit(Variables.GetValueAtIndex(I), /*Depth=*/3);
   const std::string Line = lineOf(Frame);
-  std::string Best;
+  std::optional<FaultingPointer> Best;
   bool Several = false;
-  for (const std::string &Each : Search.Found) {
-    if (!mentions(Line, Each) || Each.size() < Best.size())
+  for (const FaultingPointer &Each : Search.Found) {
+    const size_t Longest = Best ? Best->Expression.size() : 0;
+    if (!mentions(Line, Each.Expression) || Each.Expression.size() < Longest)
       continue;
-    Several = Each.size() == Best.size() && Each != Best;
+    Several = Each.Expression.size() == Longest &&
+              Each.Expression != Best->Expression;
     Best = Each;
   }
-  return Several ? "" : Best;
+  return Several ? std::nullopt : Best;
 }
 
 } // namespace chronicle::values

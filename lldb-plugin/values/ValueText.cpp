@@ -64,4 +64,15 @@ lldb::SBValue valueOf(lldb::SBTarget Target, ArrayRef<uint8_t> Bytes,
   return Target.CreateValueFromData("value", Data, Type);
 }
 
+bool isInMemory(lldb::SBValue Value) {
+  const uint64_t Address = Value.GetLoadAddress();
+  if (!Value.IsValid() || Address == LLDB_INVALID_ADDRESS ||
+      !Value.GetByteSize())
+    return false;
+  // For a variable in a register LLDB returns the value as its address.
+  StringRef Place = Value.GetLocation() ? Value.GetLocation() : "";
+  return Value.GetValueType() == lldb::eValueTypeConstResult ||
+         Place.starts_with("0x");
+}
+
 } // namespace chronicle::values

@@ -21,6 +21,9 @@ std::string valueText(lldb::SBValue Value);
 /// Whether the text of such a value depends on its bytes alone.
 bool isPlain(lldb::SBType Type);
 
+/// Whether the value is in the program's memory. That may not be mapped now.
+bool isInMemory(lldb::SBValue Value);
+
 lldb::SBValue valueOf(lldb::SBTarget Target, llvm::ArrayRef<uint8_t> Bytes,
                       lldb::SBType Type);
 

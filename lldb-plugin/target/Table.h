@@ -22,6 +22,7 @@ public:
     Place, ///< names of functions, files and lines
   };
   struct Column {
+    // NOLINTNEXTLINE(google-explicit-constructor): mostly a name is enough.
     Column(const char *Name, Role What = Role::Text) : Name(Name), What(What) {}
     const char *Name;
     Role What;

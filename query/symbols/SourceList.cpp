@@ -37,6 +37,7 @@ std::vector<SourceFile> SymbolFile::sources() const {
     }
   }
   std::vector<SourceFile> Result;
+  Result.reserve(Known.size());
   for (auto &[Path, Md5] : Known)
     Result.push_back({Path, Md5});
   return Result;

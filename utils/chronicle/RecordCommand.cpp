@@ -25,8 +25,6 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/WithColor.h"
-#include "llvm/Support/raw_ostream.h"
 #include <sys/resource.h>
 #include <thread>
 
@@ -365,6 +363,39 @@ static Error finishTrace(indexer::Indexer &Index, RecordResult &Result) {
   return Index.finish(End).moveInto(Result.Index);
 }
 
+/// With --only-failing, the trace of a program that succeeded goes.
+static Error keepOrRemove(std::unique_ptr<indexer::Indexer> &Index,
+                          Error Finished, RecordResult &Result) {
+  if (!OnlyFailing || Result.End.BySignal || Result.End.Code != 0)
+    return Finished;
+  // A passing test must not fail because its trace could not be written.
+  consumeError(std::move(Finished));
+  Index.reset();
+  if (std::error_code EC = sys::fs::remove(Result.Trace))
+    return ourFailure("cannot remove '" + Result.Trace + "': " + EC.message());
+  Result.Removed = true;
+  return Error::success();
+}
+
+static launch::RecorderCommand
+recorderCommand(const recording::RecorderPaths &Recorder,
+                const launch::ProgramFile &Program,
+                ArrayRef<const char *> Arguments,
+                const launch::SharedRing &Ring, const launch::RecorderLog &Log,
+                const launch::InheritedDescriptors &Inherited) {
+  launch::RecorderCommand Command;
+  Command.Tool = Recorder.Tool;
+  Command.Launcher = Recorder.Launcher;
+  Command.LogLoads = logLoads();
+  Command.Inherited = &Inherited;
+  Command.RingDescriptor = Ring.descriptor();
+  Command.LogDescriptor = Log.descriptor();
+  Command.Program.assign(Arguments.begin(), Arguments.end());
+  if (Program.NeedsPath)
+    Command.Program[0] = Program.Path;
+  return Command;
+}
+
 /// Records a run.
 /// \return how the program ended. An error is never the program's fault.
 static Expected<launch::ProcessEnd>
@@ -415,17 +446,8 @@ record(ArrayRef<const char *> Arguments,
     (void)sys::fs::remove(Trace->Path);
   });
 
-  launch::RecorderCommand Command;
-  Command.Tool = Recorder->Tool;
-  Command.Launcher = Recorder->Launcher;
-  Command.LogLoads = logLoads();
-  Command.Inherited = &Inherited;
-  Command.RingDescriptor = Ring->descriptor();
-  Command.LogDescriptor = Log->descriptor();
-  Command.Program.assign(Arguments.begin(), Arguments.end());
-  if (Program->NeedsPath)
-    Command.Program[0] = Program->Path;
-
+  const launch::RecorderCommand Command =
+      recorderCommand(*Recorder, *Program, Arguments, *Ring, *Log, Inherited);
   RecordResult Result;
   Result.Program = Arguments[0];
   Result.Trace = Trace->Path;
@@ -434,17 +456,8 @@ record(ArrayRef<const char *> Arguments,
   RemoveTrace.release();
   RemoveReserved.release();
   Error Finished = finishTrace(**Index, Result);
-  if (OnlyFailing && !Result.End.BySignal && Result.End.Code == 0) {
-    // A passing test must not fail because its trace could not be written.
-    consumeError(std::move(Finished));
-    Index->reset();
-    if (std::error_code EC = sys::fs::remove(Result.Trace))
-      return ourFailure("cannot remove '" + Result.Trace +
-                        "': " + EC.message());
-    Result.Removed = true;
-  } else if (Finished) {
-    return Finished;
-  }
+  if (Error E = keepOrRemove(*Index, std::move(Finished), Result))
+    return E;
   Result.Notes = Keeper.finish();
   if (!Result.Removed) {
     Expected<uint64_t> Grown =

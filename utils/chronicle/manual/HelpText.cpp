@@ -102,6 +102,7 @@ void printProgramHelp(raw_ostream &Out, const ProgramText &P) {
   WithColor(Out, raw_ostream::SAVEDCOLOR, /*Bold=*/true) << "Usage:";
   Out << " chronicle <command> [options] [arguments]\n";
   std::vector<Entry> Commands;
+  Commands.reserve(P.Commands.size());
   for (const CommandText &C : P.Commands)
     Commands.push_back({C.Name, C.Summary});
   printHelpEntries(Out, "Commands", Commands);

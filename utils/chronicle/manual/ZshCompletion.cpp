@@ -26,6 +26,7 @@ static std::string forZsh(StringRef Text) {
 static std::string valueAction(const OptionText &O) {
   if (!O.Choices.empty()) {
     std::vector<StringRef> Names;
+    Names.reserve(O.Choices.size());
     for (const Entry &E : O.Choices)
       Names.push_back(E.Name);
     return "(" + join(Names, " ") + ")";

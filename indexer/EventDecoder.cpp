@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/EventDecoder.h"
+#include "trace-format/Translations.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -28,8 +29,9 @@ Expected<EventRecord> EventRecord::take(ArrayRef<uint8_t> &Area) {
     return createStringError("run word names an event, but none is left");
   std::memcpy(&H, Area.data(), sizeof(H));
   Area = Area.drop_front(sizeof(H));
-  if (H.kind == 0 || H.kind >= events::EventKindCount ||
-      H.size < events::eventFixedSize(H.kind) || H.size > Area.size())
+  const bool Known = (H.kind && H.kind < events::EventKindCount) ||
+                     H.kind == CH_EV_TRANSLATION;
+  if (!Known || H.size < events::eventFixedSize(H.kind) || H.size > Area.size())
     return createStringError("invalid event of kind %u with %u bytes",
                              unsigned(H.kind), unsigned(H.size));
   EventRecord Record{H.kind, Area.take_front(H.size)};
@@ -160,6 +162,10 @@ Error EventDecoder::decode(const EventRecord &Record) {
     return createStringError("fault event without a superblock that faulted");
   case CH_EV_LOADED:
     return createStringError("load of watched memory outside of a superblock");
+  case CH_EV_TRANSLATION:
+    if (Translations)
+      Translations(Payload);
+    return Error::success();
   case CH_EV_AUDIT:
     return audit(*events::AuditEvent::decode(Kind, Payload));
   case CH_EV_STORED:

@@ -14,6 +14,7 @@
 #include "indexer/SuperblockTable.h"
 #include "indexer/model/CallFollower.h"
 #include "trace-format/events/Events.h"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,14 +30,20 @@ struct EventRecord {
   static llvm::Expected<EventRecord> take(llvm::ArrayRef<uint8_t> &Area);
 };
 
+/// Gets the payload of each CH_EV_TRANSLATION, which concerns the translation
+/// cache and not the trace.
+using TranslationSink = std::function<void(llvm::ArrayRef<uint8_t>)>;
+
 /// Events are rare compared to executions, so that nothing here is tuned.
 class EventDecoder {
 public:
   EventDecoder(MemoryImage &Image, DatabaseBuilder &Database,
                SuperblockTable &Superblocks, model::CallFollower &Calls,
-               OpenBlock &Block, StreamCounts &Counts)
+               OpenBlock &Block, StreamCounts &Counts,
+               TranslationSink Translations)
       : Image(Image), Database(Database), Superblocks(Superblocks),
-        Calls(Calls), Block(Block), Counts(Counts) {}
+        Calls(Calls), Block(Block), Counts(Counts),
+        Translations(std::move(Translations)) {}
 
   /// Applies a record and adds it to the block, if the file keeps its kind. An
   /// error means that the stream cannot be trusted from here on.
@@ -77,6 +84,7 @@ private:
   model::CallFollower &Calls;
   OpenBlock &Block;
   StreamCounts &Counts;
+  TranslationSink Translations;
   ModuleList Modules;
   std::vector<std::string> ReasonNames;
   uint32_t Requests = 0;

@@ -16,7 +16,8 @@ struct Indexer::Impl {
        const IndexerOptions &O)
       : Ring(Ring), Database(Image, std::move(Writer), O.Programs,
                              O.CheckpointBlocks, O.CheckpointSeconds),
-        Decoder(Image, Database), ExecutableMapped(O.ExecutableMapped) {}
+        Decoder(Image, Database, O.Translations),
+        ExecutableMapped(O.ExecutableMapped) {}
 
   void step();
   void noteProgress();

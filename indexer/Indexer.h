@@ -37,6 +37,9 @@ struct IndexerOptions {
   unsigned Workers = 0;
   /// Makes the programs piece; without it the trace has none.
   pieces::ProgramMaker Programs;
+  /// Gets each translation that the recorder made
+  /// (trace-format/Translations.h), on the thread that runs the indexer.
+  std::function<void(llvm::ArrayRef<uint8_t>)> Translations;
   /// The run piece (docs/format.md, "JSON pieces").
   llvm::json::Object Run;
   /// If given, called on the indexer's thread with the path of each file that

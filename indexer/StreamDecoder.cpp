@@ -17,9 +17,11 @@ struct StreamDecoder::Cursor {
   const uint8_t *SlotsEnd;
 };
 
-StreamDecoder::StreamDecoder(MemoryImage &Image, DatabaseBuilder &Database)
+StreamDecoder::StreamDecoder(MemoryImage &Image, DatabaseBuilder &Database,
+                             TranslationSink Translations)
     : Image(Image), Database(Database),
-      Events(Image, Database, Superblocks, Calls, Block, Counts) {
+      Events(Image, Database, Superblocks, Calls, Block, Counts,
+             std::move(Translations)) {
   Block.next();
 }
 

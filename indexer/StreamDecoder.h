@@ -17,7 +17,8 @@ namespace chronicle::indexer {
 /// The indexer's hot loop; the goal is 2 ns per instruction, on one thread.
 class StreamDecoder {
 public:
-  StreamDecoder(MemoryImage &Image, DatabaseBuilder &Database);
+  StreamDecoder(MemoryImage &Image, DatabaseBuilder &Database,
+                TranslationSink Translations = {});
 
   /// Applies a chunk, and ends the block if the chunk is the block's last. An
   /// error means that the stream is invalid from some point of this block on;

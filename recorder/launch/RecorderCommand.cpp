@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "recorder/launch/RecorderCommand.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include <unistd.h>
 
@@ -26,7 +28,17 @@ std::vector<std::string> RecorderCommand::commandLine() const {
       // Valgrind's core keeps a copy where the program cannot see it, and the
       // tool closes the original.
       "--hide-fd=" + Log, "--ring-fd=" + std::to_string(RingDescriptor),
-      "--log-loads=" + LogLoads, "--"};
+      "--log-loads=" + LogLoads};
+  if (!TranslationDescriptors.empty())
+    Line.push_back("--translations=" +
+                   join(map_range(TranslationDescriptors,
+                                  [](int Descriptor) {
+                                    return std::to_string(Descriptor);
+                                  }),
+                        ","));
+  if (KeepTranslations)
+    Line.emplace_back("--keep-translations=yes");
+  Line.emplace_back("--");
   Line.insert(Line.end(), Program.begin(), Program.end());
   return Line;
 }

@@ -21,6 +21,10 @@ struct RecorderCommand {
   std::string LogLoads; ///< auto, always or never
   int RingDescriptor = -1;
   int LogDescriptor = -1;
+  /// Files of the translation cache.
+  std::vector<int> TranslationDescriptors;
+  /// Whether to send new translations.
+  bool KeepTranslations = false;
   std::vector<std::string> Program; ///< the program's command line
   /// What the launcher need not hold open once the program runs, or null.
   const InheritedDescriptors *Inherited = nullptr;

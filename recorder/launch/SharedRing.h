@@ -7,7 +7,7 @@
 #ifndef CHRONICLE_RECORDER_LAUNCH_SHAREDRING_H
 #define CHRONICLE_RECORDER_LAUNCH_SHAREDRING_H
 
-#include "trace-format/Stream.h"
+#include "trace-format/Translations.h"
 #include "llvm/Support/Error.h"
 #include <cstddef>
 
@@ -45,6 +45,12 @@ public:
   /// first one has run words. Valid only until the indexer gives the first
   /// chunk back, or once a chunk was published.
   bool used() const;
+
+  /// What the recorder has reported about the translation cache so far.
+  const ch_translation_report &translations() const {
+    return *reinterpret_cast<const ch_translation_report *>(
+        static_cast<const char *>(Memory) + CH_TRANSLATION_REPORT_OFFSET);
+  }
 
 private:
   SharedRing() = default;

@@ -119,6 +119,8 @@ Error Supervisor::start(const RecorderCommand &Command) {
     setitimer(ITIMER_REAL, &Alarm, nullptr);
     fcntl(Command.RingDescriptor, F_SETFD, 0);
     fcntl(Command.LogDescriptor, F_SETFD, 0);
+    for (int Descriptor : Command.TranslationDescriptors)
+      fcntl(Descriptor, F_SETFD, 0);
     Signals->restore();
     execve(Command.Tool.c_str(), Argv.data(), Envp.data());
     int Failure = errno;

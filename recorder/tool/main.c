@@ -10,6 +10,7 @@
  *   memory/  mappings, contents of memory, what stores changed
  *   events/  what Valgrind reports while the program runs
  *   code/    what is added to each superblock
+ *   translation/  what is made of it, now or in an earlier recording
  */
 #include "libvex_guest_amd64.h"
 #include "recorder/tool/code/instrument.h"
@@ -27,6 +28,7 @@
 #include "recorder/tool/memory/reading.h"
 #include "recorder/tool/stream/recording.h"
 #include "recorder/tool/stream/ring.h"
+#include "recorder/tool/translation/translate.h"
 
 #define CH_GUEST(NAME, OFFSET, SIZE)                                           \
   CH_STATIC_ASSERT(offsetof(VexGuestAMD64State, guest_##NAME) == OFFSET,       \
@@ -37,6 +39,8 @@ CH_STATIC_ASSERT(sizeof(VexGuestAMD64State) == CH_GUEST_STATE_SIZE,
                  "Stream.h: guest state");
 
 static Int ring_fd = -1, hide_fd = -1;
+static Bool keep_translations;
+static const HChar *translations = "";
 static enum { LOADS_AUTO, LOADS_ALWAYS, LOADS_NEVER } log_loads = LOADS_AUTO;
 
 /* Valgrind reads the symbols and line tables of everything that is mapped, for
@@ -57,6 +61,8 @@ static void in_forked_child(ThreadId tid) { ch_abandon_recording(); }
 static Bool option(const HChar *arg) {
   if (VG_INT_CLO(arg, "--ring-fd", ring_fd)) {
   } else if (VG_INT_CLO(arg, "--hide-fd", hide_fd)) {
+  } else if (VG_STR_CLO(arg, "--translations", translations)) {
+  } else if (VG_BOOL_CLO(arg, "--keep-translations", keep_translations)) {
   } else if (VG_XACT_CLO(arg, "--log-loads=auto", log_loads, LOADS_AUTO)) {
   } else if (VG_XACT_CLO(arg, "--log-loads=always", log_loads, LOADS_ALWAYS)) {
   } else if (VG_XACT_CLO(arg, "--log-loads=never", log_loads, LOADS_NEVER)) {
@@ -89,6 +95,7 @@ static void after_options(void) {
     VG_(close)(hide_fd);
   ch_recording = True;
   ch_reading_init();
+  ch_translate_init(keep_translations, translations);
   ch_mappings_init();
   ch_core_writes_init();
   VG_(atfork)(before_fork, NULL, in_forked_child);

@@ -7,6 +7,7 @@
 #include "indexer/Indexer.h"
 #include "query/files/FileKeeper.h"
 #include "query/replay/program/ProgramBuilder.h"
+#include "recorder/cache/TranslationCache.h"
 #include "recorder/launch/InheritedDescriptors.h"
 #include "recorder/launch/LaunchError.h"
 #include "recorder/launch/ProgramFile.h"
@@ -16,6 +17,7 @@
 #include "recorder/launch/SharedRing.h"
 #include "recorder/launch/Supervisor.h"
 #include "utils/chronicle/RecordReport.h"
+#include "utils/chronicle/Recording.h"
 #include "utils/chronicle/Subcommand.h"
 #include "utils/chronicle/recording/CrashPlace.h"
 #include "utils/chronicle/recording/OutputFile.h"
@@ -25,8 +27,8 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 #include <sys/resource.h>
-#include <thread>
 
 using namespace llvm;
 
@@ -126,55 +128,19 @@ static cl::opt<std::string>
     SummaryPath("summary", cl::sub(Record), cl::value_desc("FILE"),
                 cl::desc("Write the summary to FILE, as JSON"));
 
+static cl::opt<std::string> CacheWhere(
+    "cache", cl::sub(Record), cl::value_desc("WHERE"),
+    cl::desc("Keep translated code for later recordings: 'on', a directory, "
+             "or 'off' (default: $CHRONICLE_CACHE, or off)"));
+static NumberOption<unsigned>
+    CacheLimit("cache-limit", cl::sub(Record),
+               cl::init(unsigned(cache::DefaultLimitMb)), cl::value_desc("MIB"),
+               cl::desc("Maximum size of the cache in MiB (default 1024)"));
+
 // For tests.
 static NumberOption<unsigned> RingChunks("ring-chunks", cl::sub(Record),
                                          cl::Hidden);
 static cl::opt<std::string> Tool("tool", cl::sub(Record), cl::Hidden);
-
-namespace {
-
-/// Runs the indexer in a thread, and connects the supervisor to it and to the
-/// terminal.
-class Recording : public launch::SupervisorClient {
-public:
-  explicit Recording(indexer::Indexer &Index) : Index(Index) {
-    Thread = std::thread([this] {
-      this->Index.run();
-      IndexerDone = true;
-    });
-  }
-  ~Recording() override {
-    if (Thread.joinable())
-      join();
-  }
-
-  /// Waits for the indexer. The recorder's process must have ended.
-  void join() {
-    Index.recorderGone();
-    Thread.join();
-  }
-
-  void tick() override { Display.update(Index.progress(), Hint); }
-  void interrupted() override {
-    Hint = "press Ctrl-C again to end the recording";
-  }
-  void endRecording() override {
-    Hint = "ending";
-    Index.requestStop();
-  }
-  bool recordingEnded() override { return IndexerDone; }
-  void suspending() override { Display.clear(); }
-
-  RecordDisplay Display;
-
-private:
-  indexer::Indexer &Index;
-  StringRef Hint;
-  std::atomic<bool> IndexerDone{false};
-  std::thread Thread;
-};
-
-} // namespace
 
 /// The error in the options, or an empty string.
 static std::string wrongOptions() {
@@ -195,6 +161,8 @@ static std::string wrongOptions() {
     return formatv(
         "invalid --ring-chunks {0}: expected a number from 2 to 4096",
         unsigned(RingChunks));
+  if (CacheWhere.getNumOccurrences() && CacheWhere.empty())
+    return "--cache needs 'on', 'off' or the name of a directory";
   if (Output.empty())
     return "--output needs a file name";
   if (Output.getNumOccurrences() && Directory.getNumOccurrences())
@@ -248,22 +216,6 @@ static json::Object recordedOptions() {
                       {"log-loads", logLoads()}};
 }
 
-/// Removes Valgrind's report of the signal that ended the program: a stack
-/// without names, which the trace shows better.
-static void dropFatalSignalReport(std::vector<std::string> &Messages) {
-  auto IsReport = [](StringRef Message) {
-    return Message.starts_with("Process terminating with default action");
-  };
-  Messages.erase(llvm::find_if(Messages, IsReport), Messages.end());
-}
-
-/// Why the recorder ended by itself, by what Valgrind printed.
-static std::string whyItEnded(const launch::ProcessEnd &End,
-                              ArrayRef<std::string> Messages) {
-  return Messages.empty() ? "it " + runEnd(End).text()
-                          : launch::fatalMessage(Messages);
-}
-
 /// Explains why the recorder ended before the program's first instruction.
 static Error startFailure(const launch::ProcessEnd &End,
                           ArrayRef<std::string> Messages) {
@@ -302,7 +254,8 @@ static Expected<std::unique_ptr<indexer::Indexer>>
 createIndexer(const launch::ProgramFile &Program,
               const recording::OutputFile &Trace,
               ArrayRef<const char *> Arguments, launch::SharedRing &Ring,
-              const std::string &Tool, files::FileKeeper &Keeper) {
+              const std::string &Tool, files::FileKeeper &Keeper,
+              cache::TranslationCache *Cache) {
   // Removed rather than truncated, so that processes that have the old trace
   // open keep it. If it cannot be removed, it may still be writable.
   SmallString<128> Old;
@@ -313,6 +266,10 @@ createIndexer(const launch::ProgramFile &Program,
   Options.Overwrite = Trace.Replace;
   Options.Compression = compression();
   Options.Programs = program::programMaker();
+  if (Cache)
+    Options.Translations = [Cache](ArrayRef<uint8_t> Translation) {
+      Cache->add(Translation);
+    };
   Options.Run = launch::runFacts(Program, Arguments, recordedOptions());
   if (!NoKeep)
     Options.ExecutableMapped = recording::keepMapped(Keeper, Tool);
@@ -323,11 +280,14 @@ createIndexer(const launch::ProgramFile &Program,
 static Error runProgram(launch::Supervisor &Supervisor,
                         const launch::RecorderCommand &Command,
                         const launch::SharedRing &Ring, indexer::Indexer &Index,
-                        launch::RecorderLog &Log, RecordResult &Result) {
+                        launch::RecorderLog &Log,
+                        cache::TranslationCache *Cache, RecordResult &Result) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point Start = Clock::now();
   if (Error E = Supervisor.start(Command))
     return E;
+  if (Cache)
+    Cache->closeFiles();
   Recording Running(Index);
   bool Live = !Quiet && Running.Display.enabled();
   Result.End =
@@ -363,7 +323,8 @@ static Error finishTrace(indexer::Indexer &Index, RecordResult &Result) {
   return Index.finish(End).moveInto(Result.Index);
 }
 
-/// With --only-failing, the trace of a program that succeeded goes.
+/// Removes the trace of a run that passed, with --only-failing.
+/// \return why there is neither a trace nor a reason to have none.
 static Error keepOrRemove(std::unique_ptr<indexer::Indexer> &Index,
                           Error Finished, RecordResult &Result) {
   if (!OnlyFailing || Result.End.BySignal || Result.End.Code != 0)
@@ -377,11 +338,13 @@ static Error keepOrRemove(std::unique_ptr<indexer::Indexer> &Index,
   return Error::success();
 }
 
+/// How to start the recorder.
 static launch::RecorderCommand
 recorderCommand(const recording::RecorderPaths &Recorder,
                 const launch::ProgramFile &Program,
                 ArrayRef<const char *> Arguments,
                 const launch::SharedRing &Ring, const launch::RecorderLog &Log,
+                const cache::TranslationCache *Cache,
                 const launch::InheritedDescriptors &Inherited) {
   launch::RecorderCommand Command;
   Command.Tool = Recorder.Tool;
@@ -390,6 +353,10 @@ recorderCommand(const recording::RecorderPaths &Recorder,
   Command.Inherited = &Inherited;
   Command.RingDescriptor = Ring.descriptor();
   Command.LogDescriptor = Log.descriptor();
+  if (Cache) {
+    Command.TranslationDescriptors = Cache->descriptors();
+    Command.KeepTranslations = true;
+  }
   Command.Program.assign(Arguments.begin(), Arguments.end());
   if (Program.NeedsPath)
     Command.Program[0] = Program.Path;
@@ -436,8 +403,13 @@ record(ArrayRef<const char *> Arguments,
   if (!NoKeep)
     Keeper.keep(Program->Interpreter.empty() ? Program->Path
                                              : Program->Interpreter);
-  Expected<std::unique_ptr<indexer::Indexer>> Index =
-      createIndexer(*Program, *Trace, Arguments, *Ring, Recorder->Tool, Keeper);
+  RecordResult Result;
+  std::unique_ptr<cache::TranslationCache> Cache =
+      cache::TranslationCache::openIfUsable(
+          cache::cacheSetting(CacheWhere), Recorder->Tool,
+          uint64_t(CacheLimit) << 20, Result.CacheNote);
+  Expected<std::unique_ptr<indexer::Indexer>> Index = createIndexer(
+      *Program, *Trace, Arguments, *Ring, Recorder->Tool, Keeper, Cache.get());
   if (!Index)
     return Index.takeError();
   // Until the program runs, the trace is not worth keeping.
@@ -446,16 +418,20 @@ record(ArrayRef<const char *> Arguments,
     (void)sys::fs::remove(Trace->Path);
   });
 
-  const launch::RecorderCommand Command =
-      recorderCommand(*Recorder, *Program, Arguments, *Ring, *Log, Inherited);
-  RecordResult Result;
+  const launch::RecorderCommand Command = recorderCommand(
+      *Recorder, *Program, Arguments, *Ring, *Log, Cache.get(), Inherited);
   Result.Program = Arguments[0];
   Result.Trace = Trace->Path;
-  if (Error E = runProgram(**Supervisor, Command, *Ring, **Index, *Log, Result))
+  if (Error E = runProgram(**Supervisor, Command, *Ring, **Index, *Log,
+                           Cache.get(), Result))
     return E;
   RemoveTrace.release();
   RemoveReserved.release();
   Error Finished = finishTrace(**Index, Result);
+  if (Cache) {
+    Result.Translations = Ring->translations();
+    Result.CacheNote = Cache->finish(*Result.Translations);
+  }
   if (Error E = keepOrRemove(*Index, std::move(Finished), Result))
     return E;
   Result.Notes = Keeper.finish();

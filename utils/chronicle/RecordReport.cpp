@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "utils/chronicle/RecordReport.h"
+#include "recorder/launch/RecorderLog.h"
 #include "trace-format/Text.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/WithColor.h"
@@ -61,6 +63,19 @@ static std::string shellQuoted(StringRef Word) {
   return Quoted + "'";
 }
 
+void dropFatalSignalReport(std::vector<std::string> &Messages) {
+  auto IsReport = [](StringRef Message) {
+    return Message.starts_with("Process terminating with default action");
+  };
+  Messages.erase(llvm::find_if(Messages, IsReport), Messages.end());
+}
+
+std::string whyItEnded(const launch::ProcessEnd &End,
+                       ArrayRef<std::string> Messages) {
+  return Messages.empty() ? "it " + runEnd(End).text()
+                          : launch::fatalMessage(Messages);
+}
+
 void printSummary(raw_ostream &Out, const RecordResult &R) {
   const indexer::IndexSummary &S = R.Index;
   auto Plural = [](uint64_t Count, const char *Noun) {
@@ -78,6 +93,12 @@ void printSummary(raw_ostream &Out, const RecordResult &R) {
   Out << "  " << humanBytes(S.FileBytes) << ", "
       << formatv("{0:f3}", bytesPerInstruction(S.FileBytes, S.Instructions))
       << " bytes per instruction\n";
+  if (R.Translations)
+    Out << "  " << Plural(R.Translations->needed, "translation") << ", "
+        << groupedDigits(R.Translations->stored)
+        << " from earlier recordings\n";
+  if (!R.CacheNote.empty())
+    Out << "  " << R.CacheNote << '\n';
   if (S.UnreportedWrites)
     Out << "  " << Plural(S.UnreportedWrites, "write")
         << " to memory not reported by Valgrind; found and repaired\n";
@@ -139,6 +160,13 @@ json::Object summaryJson(const RecordResult &R) {
       {"peak-program-kb", R.End.PeakKb},
       {"peak-indexer-kb", R.PeakIndexerKb},
       {"notes", std::move(Notes)},
+      {"translations", R.Translations ? json::Value(R.Translations->needed)
+                                      : json::Value(nullptr)},
+      {"stored-translations", R.Translations
+                                  ? json::Value(R.Translations->stored)
+                                  : json::Value(nullptr)},
+      {"cache-note", R.CacheNote.empty() ? json::Value(nullptr)
+                                         : json::Value(shownText(R.CacheNote))},
       {"messages", std::move(Messages)}};
   for (auto &[Key, Value] : More)
     Result[Key] = std::move(Value);

@@ -9,8 +9,10 @@
 #include "indexer/Indexer.h"
 #include "query/answers/RunEnd.h"
 #include "recorder/launch/Supervisor.h"
+#include "trace-format/Translations.h"
 #include "utils/chronicle/Terminal.h"
 #include "llvm/Support/JSON.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,12 +30,22 @@ struct RecordResult {
   std::vector<std::string> Notes;    ///< about the program's files
   std::string Place;                 ///< recording::crashPlace()
   bool Removed = false; ///< the trace was not kept (--only-failing)
+  /// What came from the translation cache, if there was one.
+  std::optional<ch_translation_report> Translations;
+  std::string CacheNote; ///< why there is no cache, or what was wrong with it
 };
 
 /// How the process ended. After an exec it is no longer the recorded program.
 answers::RunEnd runEnd(const launch::ProcessEnd &End);
 /// How the recorded run ended, as it is in the trace.
 answers::RunEnd runEnd(const RecordResult &Result);
+
+/// Removes Valgrind's report of the signal that ended the program: a stack
+/// without names, which the trace shows better.
+void dropFatalSignalReport(std::vector<std::string> &Messages);
+/// Why the recorder ended by itself, by what Valgrind printed.
+std::string whyItEnded(const launch::ProcessEnd &End,
+                       llvm::ArrayRef<std::string> Messages);
 
 /// The summary as several lines of text, the last of which says what to do
 /// next.

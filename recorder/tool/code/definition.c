@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/code/definition.h"
 #include "recorder/tool/code/ir_operands.h"
-#include "recorder/tool/code/known_definitions.h"
 #include "recorder/tool/code/operations.h"
 #include "recorder/tool/core/growing_array.h"
-#include "recorder/tool/events/trace_end.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/marks.h"
-#include "recorder/tool/stream/recording.h"
-#include "recorder/tool/stream/ring.h"
 
 #define CODE_BYTES (1 << 20)
 static UChar code[CODE_BYTES];
@@ -350,20 +346,24 @@ static UInt flags(void) {
                           : 0;
 }
 
-/* Logs a definition. */
-static void log_definition(const UChar *head, UInt head_size, const UChar *body,
-                           UInt body_size, UInt first_exit) {
-  static UInt next_id = 1;
-  struct ch_ev_define *e =
-      ch_event(CH_EV_DEFINE, sizeof *e + head_size + body_size);
-  e->id = next_id++;
-  e->first_exit = first_exit;
-  VG_(memcpy)(e + 1, head, head_size);
-  VG_(memcpy)((UChar *)(e + 1) + head_size, body, body_size);
+static struct ch_hash hash_of(const UChar *p, UInt n) {
+  ULong a = 0x9e3779b97f4a7c15ull ^ n, b = 0xc2b2ae3d27d4eb4full;
+  while (n) {
+    ULong word = 0;
+    UInt k = n < 8 ? n : 8;
+    VG_(memcpy)(&word, p, k);
+    p += k;
+    n -= k;
+    a = (a ^ word) * 0xff51afd7ed558ccdull;
+    a ^= a >> 32;
+    b = (b + word) * 0xc4ceb9fe1a85ec53ull;
+    b ^= b >> 29;
+  }
+  struct ch_hash hash = {a ^ (b << 1), b ^ a};
+  return hash;
 }
 
-UInt ch_define_end(UInt instructions, UInt exits, UInt slots) {
-  static UInt next_exit = 1;
+struct ch_definition ch_define_end(UInt instructions, UInt exits, UInt slots) {
   /* The head of the definition is written behind its body, because it is known
      only now. */
   const UInt body_size = code_used;
@@ -373,23 +373,11 @@ UInt ch_define_end(UInt instructions, UInt exits, UInt slots) {
   number(temps_assigned);
   number(slots);
   number(flags());
-  const UChar *head = code + body_size;
   const UInt head_size = code_used - body_size;
-
-  struct ch_hash hash = ch_hash_bytes(code, body_size);
-  struct ch_hash head_hash = ch_hash_bytes(head, head_size);
-  hash.low ^= head_hash.high;
-  hash.high += head_hash.low;
-  const UInt known = ch_known_first_exit(hash);
-  if (known)
-    return known;
-  if (next_exit > CH_MAX_EXIT - CH_MAX_ORDINAL || !ch_recording) {
-    ch_stop_recording(CH_END_LIMIT);
-    return 1;
-  }
-  const UInt first_exit = next_exit;
-  next_exit += exits + 1;
-  ch_remember_definition(hash, first_exit);
-  log_definition(head, head_size, code, body_size, first_exit);
-  return first_exit;
+  struct ch_definition d = {code + body_size, head_size, code, body_size};
+  d.hash = hash_of(d.body, body_size);
+  const struct ch_hash head_hash = hash_of(d.head, head_size);
+  d.hash.low ^= head_hash.high;
+  d.hash.high += head_hash.low;
+  return d;
 }

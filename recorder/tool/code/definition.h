@@ -28,8 +28,21 @@ void ch_define_exit(IRStmt *s, struct ch_stack_pointer at);
 void ch_define_next(IRExpr *target, IRJumpKind kind,
                     struct ch_stack_pointer at);
 
-/* Sends the definition, unless the same one was sent before. Returns the number
-   of its first exit. Stops the recording if there are too many superblocks. */
-UInt ch_define_end(UInt instructions, UInt exits, UInt slots);
+struct ch_hash {
+  ULong low, high;
+};
+
+/* A definition: its head, followed by its body. Stored ones have all of it in
+   the head. */
+struct ch_definition {
+  const UChar *head;
+  UInt head_size;
+  const UChar *body;
+  UInt body_size;
+  struct ch_hash hash; /* of all its bytes */
+};
+
+/* Returns the definition, which is valid until the next one begins. */
+struct ch_definition ch_define_end(UInt instructions, UInt exits, UInt slots);
 
 #endif

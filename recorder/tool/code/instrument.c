@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/code/instrument.h"
-#include "recorder/tool/code/definition.h"
 #include "recorder/tool/code/ir_builder.h"
 #include "recorder/tool/code/operations.h"
 #include "recorder/tool/code/places.h"
@@ -9,6 +8,7 @@
 #include "recorder/tool/code/stack.h"
 #include "recorder/tool/code/stores.h"
 #include "recorder/tool/code/watches.h"
+#include "recorder/tool/core/growing_array.h"
 #include "recorder/tool/events/client_code.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/marks.h"
@@ -27,6 +27,10 @@ static UInt exits;            /* side exits so far */
    is the run word after n side exits were passed. */
 static IRConst *weight, *slot_bytes;
 static IRConst *run_words[CH_MAX_ORDINAL];
+
+UInt (*ch_number_exits)(const struct ch_superblock *s);
+static struct ch_superblock superblock;
+static CH_GROWING_ARRAY(UInt) reasons; /* of this superblock's opaque values */
 
 /* ---- assignments ---- */
 
@@ -60,7 +64,7 @@ static void do_assignment(IRStmt *s, Bool unused_fault) {
     keep(temp);
   ch_stack_assign(temp, e);
   if (!ch_replay_computes(e)) {
-    ch_log_reason_name(e);
+    ch_array_append(&reasons, ch_opaque_reason(e));
     opaque(temp, ch_opaque_reason(e));
     return;
   }
@@ -269,6 +273,7 @@ static void begin(Addr address) {
   slot_bytes = IRConst_U64(0);
   run_words[0] = IRConst_U64(0);
   instructions = exits = length = 0;
+  reasons.used = 0;
   instruction = next_instruction = address;
   ch_define_begin(in, address);
   ch_stack_begin(in->tyenv);
@@ -347,7 +352,7 @@ static void do_statement(IRStmt *s, Int index) {
   }
 }
 
-/* Sends the definition and fills in the constants. */
+/* Completes the definition and fills in the constants. */
 static void finish(void) {
   const UInt bytes = ch_slots_bytes(), count = bytes / CH_SLOT_SIZE;
   tl_assert(count <= CH_MAX_SLOTS);
@@ -360,7 +365,12 @@ static void finish(void) {
   slot_bytes->Ico.U64 = bytes;
   if (!bytes)
     out->stmts[take_slots] = IRStmt_NoOp();
-  UInt first_exit = ch_define_end(instructions, exits, count);
+  superblock.definition = ch_define_end(instructions, exits, count);
+  superblock.run_words = exits + 1;
+  superblock.reasons = reasons.items;
+  superblock.reason_count = reasons.used;
+  superblock.decodes = in->jumpkind != Ijk_NoDecode;
+  const UInt first_exit = ch_number_exits(&superblock);
   for (UInt i = 0; i <= exits; i++)
     run_words[i]->Ico.U64 = first_exit + i;
 }

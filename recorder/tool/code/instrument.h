@@ -13,7 +13,23 @@
 #ifndef CHRONICLE_RECORDER_TOOL_CODE_INSTRUMENT_H
 #define CHRONICLE_RECORDER_TOOL_CODE_INSTRUMENT_H
 
+#include "recorder/tool/code/definition.h"
 #include "recorder/tool/core/valgrind_core.h"
+
+/* The superblock that was instrumented last. */
+struct ch_superblock {
+  struct ch_definition definition;
+  UInt run_words;      /* its side exits plus 1 */
+  const UInt *reasons; /* why its values are opaque, in program order */
+  UInt reason_count;
+  Bool decodes; /* it does not end before an instruction that VEX does not
+                   know */
+};
+
+/* Returns what stands for the first exit's number in generated code; the
+   numbers behind it stand for the other exits'. Called for each superblock that
+   was instrumented; set by translation/translate.c. */
+extern UInt (*ch_number_exits)(const struct ch_superblock *s);
 
 /* Valgrind calls this for each superblock that it translates. */
 IRSB *ch_instrument(VgCallbackClosure *closure, IRSB *in,

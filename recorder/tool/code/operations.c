@@ -87,17 +87,18 @@ static const HChar *name_of(IROp op) {
   return "?";
 }
 
-void ch_log_reason_name(const IRExpr *e) {
+void ch_log_reason_name(UInt reason) {
   static UChar logged[4096];
-  const IROp op = operation_of(e);
-  const UInt index = op - Iop_INVALID;
+  if (reason < CH_REASON_FIRST_OP || !ch_recording)
+    return;
+  const UInt index = reason - CH_REASON_FIRST_OP;
   tl_assert(index < sizeof logged);
-  if (op == Iop_INVALID || logged[index] || !ch_recording)
+  if (logged[index])
     return;
   logged[index] = 1;
-  const HChar *name = name_of(op);
+  const HChar *name = name_of(Iop_INVALID + index);
   UInt length = VG_(strlen)(name);
   struct ch_ev_op_name *event = ch_event(CH_EV_OP_NAME, sizeof *event + length);
-  event->reason = ch_opaque_reason(e);
+  event->reason = reason;
   VG_(memcpy)(event + 1, name, length);
 }

@@ -19,7 +19,7 @@ UInt ch_helper_number(const IRExpr *call);
 
 /* Why the value of an expression that replay cannot compute is opaque. */
 UInt ch_opaque_reason(const IRExpr *e);
-/* Logs the name of that reason, once, if it is not one of the fixed ones. */
-void ch_log_reason_name(const IRExpr *e);
+/* Logs the name of a reason, once, if it is not one of the fixed ones. */
+void ch_log_reason_name(UInt reason);
 
 #endif

@@ -31,6 +31,7 @@
 #include "trace-format/Bytecode.h"
 #include "trace-format/GuestState.h"
 #include "trace-format/Stream.h"
+#include "trace-format/Translations.h"
 
 /* Functions of the core that its tool interface does not declare, but that the
    tool is linked with. These are the declarations of Valgrind 3.19. */
@@ -38,7 +39,10 @@ extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord,
                               UWord, UWord, UWord);
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot,
                                                       Int fd, Off64T offset);
+extern SysRes VG_(am_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
+                                               Off64T offset);
 extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
+extern Long VG_(fsize)(Int fd);
 extern Int VG_(safe_fd)(Int fd);
 extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
 extern void VG_(atfork)(void (*pre)(ThreadId), void (*parent)(ThreadId),

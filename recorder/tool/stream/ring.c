@@ -122,6 +122,13 @@ UInt ch_ring_requests(void) {
   return __atomic_load_n(&ring->requests, __ATOMIC_RELAXED);
 }
 
+/* Forked children share the ring. Only the recorded process reports. */
+struct ch_translation_report *ch_ring_translation_report(void) {
+  static struct ch_translation_report not_sent;
+  return ch_recording ? (void *)((UChar *)ring + CH_TRANSLATION_REPORT_OFFSET)
+                      : &not_sent;
+}
+
 /* Chooses the length of the next block. The number of pages that a block stores
    to is taken to be proportional to its instructions, as it was in the last
    blocks. */

@@ -18,6 +18,9 @@ void ch_ring_publish(UInt flags);
 /* The indexer's requests (CH_REQUEST_*). */
 UInt ch_ring_requests(void);
 
+/* What `chronicle record` wants to know of the translation cache. */
+struct ch_translation_report *ch_ring_translation_report(void);
+
 /* ---- blocks ---- */
 
 /* Number of the current block. */

@@ -5,15 +5,11 @@
  * the same; those are not sent twice. Definitions are remembered by a 128-bit
  * hash of their bytes.
  */
-#ifndef CHRONICLE_RECORDER_TOOL_CODE_KNOWN_DEFINITIONS_H
-#define CHRONICLE_RECORDER_TOOL_CODE_KNOWN_DEFINITIONS_H
+#ifndef CHRONICLE_RECORDER_TOOL_TRANSLATION_KNOWN_DEFINITIONS_H
+#define CHRONICLE_RECORDER_TOOL_TRANSLATION_KNOWN_DEFINITIONS_H
 
+#include "recorder/tool/code/definition.h"
 #include "recorder/tool/core/valgrind_core.h"
-
-struct ch_hash {
-  ULong low, high;
-};
-struct ch_hash ch_hash_bytes(const UChar *p, UInt n);
 
 /* The number of the first exit of a definition that was sent before; 0: there
    is none with this hash. */

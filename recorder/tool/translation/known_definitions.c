@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "recorder/tool/code/known_definitions.h"
+#include "recorder/tool/translation/known_definitions.h"
 
 #define FIRST_SIZE (1 << 14)
 
@@ -11,23 +11,6 @@ struct known {
 };
 static struct known *table;
 static ULong table_size, table_used;
-
-struct ch_hash ch_hash_bytes(const UChar *p, UInt n) {
-  ULong a = 0x9e3779b97f4a7c15ull ^ n, b = 0xc2b2ae3d27d4eb4full;
-  while (n) {
-    ULong word = 0;
-    UInt k = n < 8 ? n : 8;
-    VG_(memcpy)(&word, p, k);
-    p += k;
-    n -= k;
-    a = (a ^ word) * 0xff51afd7ed558ccdull;
-    a ^= a >> 32;
-    b = (b + word) * 0xc4ceb9fe1a85ec53ull;
-    b ^= b >> 29;
-  }
-  struct ch_hash hash = {a ^ (b << 1), b ^ a};
-  return hash;
-}
 
 /* The entry that has the hash, or the free one where it belongs. */
 static struct known *find(struct ch_hash hash) {

@@ -46,7 +46,7 @@ std::string cacheSetting(StringRef Asked) {
   if (!Asked.empty())
     return Asked.str();
   const char *Always = getenv("CHRONICLE_CACHE");
-  return Always && *Always ? Always : "off";
+  return Always && *Always ? Always : "on";
 }
 
 static Error errnoError(const Twine &What) {

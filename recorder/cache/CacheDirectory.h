@@ -30,7 +30,7 @@ struct CacheStatistics {
 std::string defaultCacheDirectory();
 
 /// Whether and where the user wants a cache: "off", "on" or a directory. That
-/// is \p Asked unless it is empty, then $CHRONICLE_CACHE, and else "off".
+/// is \p Asked unless it is empty, then $CHRONICLE_CACHE, and else "on".
 std::string cacheSetting(llvm::StringRef Asked);
 
 /// Holds a lock until it is destroyed.

@@ -37,8 +37,8 @@ bool TranslationWriter::hasSpace() const {
          uint64_t(System.f_bavail) * System.f_frsize >= SpareBytes;
 }
 
-/// Creates a file and locks it. Another process may take the file for a leftover
-/// between the two and remove it; then there is none.
+/// Creates a file and locks it. Another process may take the file for a
+/// leftover between the two and remove it; then there is none.
 static int createLocked(int Directory, const std::string &Name) {
   int File = openat(Directory, Name.c_str(),
                     O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,

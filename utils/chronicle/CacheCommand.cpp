@@ -21,13 +21,13 @@ static Command Cache(
      .Summary = "show or empty the cache of translated code",
      .Arguments = "[options] [clear]",
      .Details =
-         "'chronicle record --cache on' keeps the machine code that it makes "
-         "of "
-         "programs, so that later recordings of the same code start faster; "
-         "CHRONICLE_CACHE=on in the environment does the same for every "
-         "recording. This command shows how large that cache is and how much "
-         "of it was of use. 'clear' removes it. That does not disturb "
-         "recordings under way.",
+         "'chronicle record' keeps the machine code that it makes of "
+         "programs, so that later recordings of the same code start faster. "
+         "'chronicle record --cache off' does without, and "
+         "CHRONICLE_CACHE=off in the environment does so for every recording. "
+         "This command shows how large the cache is and how much of it was of "
+         "use. 'clear' removes it. That does not disturb recordings under "
+         "way.",
      .Examples = "  chronicle cache\n"
                  "  chronicle cache --json\n"
                  "  chronicle cache clear\n",

@@ -131,7 +131,7 @@ static cl::opt<std::string>
 static cl::opt<std::string> CacheWhere(
     "cache", cl::sub(Record), cl::value_desc("WHERE"),
     cl::desc("Keep translated code for later recordings: 'on', a directory, "
-             "or 'off' (default: $CHRONICLE_CACHE, or off)"));
+             "or 'off' (default: $CHRONICLE_CACHE, or on)"));
 static NumberOption<unsigned>
     CacheLimit("cache-limit", cl::sub(Record),
                cl::init(unsigned(cache::DefaultLimitMb)), cl::value_desc("MIB"),

@@ -42,7 +42,10 @@ class Latency(Column):
 COLUMNS = [
     Column("G instr", "size", "instructions", factor=1e-9),
     Column("Valgrind s", "none", "seconds"),
-    Column("record x", "record", "ratio", 3),
+    Column("native s", "native", "seconds"),
+    Column("record x", "record", "ratio", 2.3),
+    Column("again x", "warm", "ratio"),
+    Column("again of native", "warm", "native-ratio"),
     Column("verify x", "verify", "ratio", 3),
     Column("B/instr", "size", "bytes-per-instruction"),
     Column("indexer MB", "memory", "indexer"),

@@ -11,19 +11,19 @@ import sys
 import tempfile
 import time
 
-from . import alternatives, by_workload, compare, lengths, micro, queries, recording, stepping, table
+from . import alternatives, by_workload, compare, lengths, micro, queries, recording, starting, stepping, table
 from .process import BenchError, progress
 from .samples import Measures
 from .workloads import SIZES, WORKLOADS, parse_size, program
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 # The parts that need recordings of the workloads.
-WORKLOAD_PARTS = {"record", "query", "length", "verify"}
+WORKLOAD_PARTS = {"record", "warm", "query", "length", "verify"}
 # The version of the file that --json writes.
 FORMAT = 2
 
 EPILOG = """\
-parts: record (with size and memory), query, step, length, verify, instead, micro
+parts: record (with size and memory), warm (recorded again), start (a program that does nothing), query, step, length, verify, instead, micro
 workloads: %s
 sizes, in instructions per workload: %s; the size of a database is judged from 3 G on
 
@@ -88,7 +88,7 @@ def measure_workload(setting, measures, workload):
             if suffix and not setting.wants("length"):
                 continue
             command = workload.command(setting.place, workload.amount(setting.instructions / length))
-            made = recording.measure(setting, measures, workload.name + suffix, command)
+            made = recording.measure(setting, measures, workload.name + suffix, command, short=bool(suffix))
             if setting.wants("query") or setting.wants("length"):
                 queries.measure(setting, measures, workload.name + suffix, made, repetition)
             made.trace.unlink()
@@ -102,6 +102,7 @@ def measure(setting, measures, notes):
     work += [
         (name, act)
         for name, act in (
+            ("start", lambda: starting.measure(setting, measures)),
             ("step", lambda: stepping.measure(setting, measures)),
             ("instead", lambda: alternatives.measure(setting, measures, notes)),
             ("micro", lambda: micro.measure(setting, measures)),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measures recording against Valgrind alone, the size of the trace, the indexer's memory, and verification."""
 import json
+import shutil
 
 from .process import progress, run
 
@@ -16,10 +17,18 @@ class Recording:
         return self.summary["instructions"]
 
 
-def record(setting, command, name):
-    """Records a command into place/name.db."""
+def cache_of(setting, name):
+    """The translation cache for the recordings of that name."""
+    return setting.place / (name + "-translations")
+
+
+def record(setting, command, name, cache=None):
+    """Records a command into place/name.db, with an empty translation cache unless another setting is given."""
     trace, summary = setting.place / (name + ".db"), setting.place / (name + ".json")
-    options = ["--quiet", "--force", "--summary", summary, "-o", trace]
+    if cache is None:
+        cache = cache_of(setting, name)
+        shutil.rmtree(cache, ignore_errors=True)
+    options = ["--quiet", "--force", "--cache", cache, "--summary", summary, "-o", trace]
     outcome = run([setting.chronicle, "record", *options, "--", *command])
     return outcome, Recording(trace, json.loads(summary.read_text()), outcome.seconds)
 
@@ -40,10 +49,27 @@ def against_valgrind(measures, name, native, alone, outcome, recording):
     return "; native %.2f s, Valgrind %.2f s, recorded %.2f s (%.2fx)" % times
 
 
-def measure(setting, measures, name, command):
-    """Runs one repetition: natively, under Valgrind alone, recorded and verified, one right after the other.
-    Keeps the recording for other measurements."""
-    compared = setting.wants("record") or setting.wants("length")
+def again(setting, measures, name, command, native, alone, first):
+    """Records once more without a cache and once more with the one that the first recording has filled. Returns a
+    sentence about it."""
+    without, _ = record(setting, command, name + "-again", "off")
+    warm, recording = record(setting, command, name + "-again", cache_of(setting, name))
+    recording.trace.unlink()
+    needed, stored = recording.summary["translations"], recording.summary["stored-translations"]
+    measures.add("warm/%s/ratio" % name, warm.seconds / alone.seconds, "x")
+    measures.add("warm/%s/cpu-ratio" % name, warm.cpu_seconds / alone.cpu_seconds, "x")
+    measures.add("warm/%s/native-ratio" % name, warm.seconds / native.seconds, "x")
+    measures.add("warm/%s/first" % name, first.seconds / without.seconds, "x")
+    measures.add("warm/%s/first-cpu" % name, first.cpu_seconds / without.cpu_seconds, "x")
+    measures.add("warm/%s/translated" % name, needed - stored, "")
+    return ", again %.2f s (%.2fx)" % (warm.seconds, warm.seconds / alone.seconds)
+
+
+def measure(setting, measures, name, command, short=False):
+    """Runs one repetition: natively, under Valgrind alone, recorded, recorded again and verified, one right after the
+    other. Keeps the first recording for other measurements."""
+    warm = setting.wants("warm") and not short
+    compared = setting.wants("record") or setting.wants("length") or warm
     if compared:
         native = run(command)
         alone = run([setting.valgrind, "--tool=none", "-q", *command])
@@ -52,6 +78,9 @@ def measure(setting, measures, name, command):
     sentence = "%s: %.0f M instructions" % (name, recording.instructions / 1e6)
     if compared:
         sentence += against_valgrind(measures, name, native, alone, outcome, recording)
+    if warm:
+        sentence += again(setting, measures, name, command, native, alone, outcome)
+    shutil.rmtree(cache_of(setting, name), ignore_errors=True)
     if setting.wants("verify"):
         verified = run([setting.chronicle, "verify", recording.trace])
         measures.add("verify/%s/ratio" % name, verified.seconds / outcome.seconds, "x")

@@ -21,4 +21,15 @@ Error launchErrorFromErrno(LaunchStatus Status, const Twine &Text) {
   return launchError(Status, Text + ": " + Reason);
 }
 
+std::pair<LaunchStatus, std::string> describe(Error E) {
+  std::pair<LaunchStatus, std::string> Result(StatusOurFailure, "");
+  handleAllErrors(
+      std::move(E),
+      [&](const LaunchError &Failure) {
+        Result = {Failure.status(), Failure.message()};
+      },
+      [&](const ErrorInfoBase &Failure) { Result.second = Failure.message(); });
+  return Result;
+}
+
 } // namespace chronicle::launch

@@ -10,10 +10,12 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <utility>
 
 namespace chronicle::launch {
 
 enum LaunchStatus {
+  StatusTimedOut = 124,   ///< the time limit ended the program
   StatusOurFailure = 125, ///< Chronicle failed, not the program
   StatusCannotRun = 126,  ///< the program exists but cannot be run or recorded
   StatusNotFound = 127,   ///< the program was not found
@@ -41,6 +43,9 @@ inline llvm::Error launchError(LaunchStatus Status, const llvm::Twine &Text) {
 
 /// Appends what errno means: "Text: No such file or directory".
 llvm::Error launchErrorFromErrno(LaunchStatus Status, const llvm::Twine &Text);
+
+/// The exit status and the text of an error, which need not be a LaunchError.
+std::pair<LaunchStatus, std::string> describe(llvm::Error E);
 
 } // namespace chronicle::launch
 

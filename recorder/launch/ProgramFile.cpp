@@ -225,4 +225,10 @@ Expected<ProgramFile> findProgramFile(StringRef Typed,
   return File;
 }
 
+Expected<ProgramFile> findProgramInPath(StringRef Typed) {
+  const char *SearchPath = getenv("PATH");
+  return findProgramFile(
+      Typed, SearchPath ? std::optional<StringRef>(SearchPath) : std::nullopt);
+}
+
 } // namespace chronicle::launch

@@ -32,6 +32,9 @@ llvm::Expected<ProgramFile>
 findProgramFile(llvm::StringRef Typed,
                 std::optional<llvm::StringRef> SearchPath);
 
+/// The same with the PATH of this process.
+llvm::Expected<ProgramFile> findProgramInPath(llvm::StringRef Typed);
+
 } // namespace chronicle::launch
 
 #endif

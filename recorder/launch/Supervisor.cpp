@@ -155,12 +155,18 @@ void Supervisor::handleInterrupt(SupervisorClient &Client) {
   ++Interrupts;
   if (Interrupts == 1) {
     Client.interrupted();
-  } else if (Interrupts == 2) {
-    Client.endRecording();
-    KillAt = Clock::now() + StopPatience;
+  } else if (!Stopping) {
+    endRecording(Client);
   } else {
     KillAt = Clock::now();
   }
+}
+
+/// Asks for the end of the trace, after which the program is killed.
+void Supervisor::endRecording(SupervisorClient &Client) {
+  Stopping = true;
+  Client.endRecording();
+  KillAt = Clock::now() + StopPatience;
 }
 
 /// Sends the program a signal that was sent to this process alone. Its sender
@@ -210,11 +216,20 @@ void Supervisor::stopBy(int Signal, SupervisorClient &Client) {
   Beside->wakeWhenProgramContinues(false);
 }
 
+/// A timeout for poll(), which rounds it down to milliseconds.
+static int untilThen(std::chrono::steady_clock::duration Time) {
+  const int64_t Ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(Time).count();
+  return int(1 + std::clamp<int64_t>(Ms, 0, 1'000'000'000));
+}
+
 ProcessEnd Supervisor::wait(SupervisorClient &Client,
                             std::chrono::milliseconds Interval) {
   ProcessEnd End;
   bool Ticking = Interval.count() > 0;
   Clock::time_point NextTick = Clock::now() + Interval;
+  const Clock::time_point Deadline =
+      TimeLimit.count() > 0 ? Clock::now() + TimeLimit : Never;
   for (;;) {
     siginfo_t Info = {};
     struct rusage Usage = {};
@@ -234,32 +249,30 @@ ProcessEnd Supervisor::wait(SupervisorClient &Client,
         End.BySignal = Info.si_code != CLD_EXITED;
         End.Code = Info.si_status;
         End.PeakKb = Usage.ru_maxrss;
-        End.Interrupted = Interrupts >= 2 && End.BySignal;
+        End.TimedOut = TimedOut && End.BySignal;
+        End.Interrupted = Stopping && !TimedOut && End.BySignal;
         endParentThread();
         return End;
       }
     }
 
-    bool Stopping = Interrupts >= 2;
     Clock::time_point Now = Clock::now();
+    if (Now >= Deadline && !Stopping) {
+      TimedOut = true;
+      endRecording(Client);
+    }
     if (Stopping && (Now >= KillAt || Client.recordingEnded()))
       kill(Process, SIGKILL);
     if (Ticking && Now >= NextTick) {
       Client.tick();
       NextTick = Now + Interval;
     }
-    int Timeout = -1;
-    if (Stopping)
-      Timeout = StopPoll.count();
-    else if (Ticking)
-      Timeout =
-          1 + std::max<int64_t>(
-                  0, std::chrono::duration_cast<std::chrono::milliseconds>(
-                         NextTick - Now)
-                         .count());
+    const Clock::time_point Next =
+        Stopping ? Now + StopPoll
+                 : std::min(Deadline, Ticking ? NextTick : Never);
     struct pollfd Poll[] = {{Signals->descriptor(), POLLIN, 0},
                             {ParentHandle, POLLIN, 0}};
-    poll(Poll, 2, Timeout);
+    poll(Poll, 2, Next == Never ? -1 : untilThen(Next - Now));
     if (Poll[1].revents) {
       endParentThread();
       close(ParentHandle);
@@ -279,6 +292,8 @@ void reserveStandardStreams() {
 }
 
 void endAs(const ProcessEnd &End) {
+  if (End.TimedOut)
+    _exit(StatusTimedOut);
   if (!End.BySignal)
     _exit(End.Code);
   struct rlimit None = {0, 0};

@@ -31,6 +31,8 @@ struct ProcessEnd {
   /// A second interrupt ended the recording, and the supervisor killed the
   /// program.
   bool Interrupted = false;
+  /// The time limit was reached, and the supervisor killed the program.
+  bool TimedOut = false;
 };
 
 /// What the supervisor reports while it waits. Called on the waiting thread.
@@ -67,12 +69,16 @@ public:
   /// ticks. If Interval is zero there are no ticks.
   ProcessEnd wait(SupervisorClient &Client, std::chrono::milliseconds Interval);
 
+  /// Lets wait() end the recording, and then the program, after this time.
+  void setTimeLimit(std::chrono::milliseconds Limit) { TimeLimit = Limit; }
+
   pid_t process() const { return Process; }
 
 private:
   Supervisor() = default;
   void handleSignals(SupervisorClient &Client);
   void handleInterrupt(SupervisorClient &Client);
+  void endRecording(SupervisorClient &Client);
   void passOn(const signalfd_siginfo &Info);
   void stopBy(int Signal, SupervisorClient &Client);
   pid_t forkProgram(const std::function<void()> &InChild);
@@ -83,6 +89,9 @@ private:
   std::unique_ptr<Companion> Beside;
   pid_t Process = -1;
   unsigned Interrupts = 0;
+  bool Stopping = false; ///< the trace is being ended
+  bool TimedOut = false;
+  std::chrono::milliseconds TimeLimit{0}; ///< zero is without a limit
   static constexpr Clock::time_point Never = Clock::time_point::max();
   Clock::time_point KillAt = Never;
   /// The thread that the kernel takes for the program's parent. It ends when
@@ -101,7 +110,8 @@ private:
 void reserveStandardStreams();
 
 /// Ends this process as the program ended: with the same exit status, or by the
-/// same signal but without a core dump.
+/// same signal but without a core dump. After the time limit the status is
+/// StatusTimedOut.
 [[noreturn]] void endAs(const ProcessEnd &End);
 
 } // namespace chronicle::launch

@@ -24,6 +24,9 @@
 #include "utils/chronicle/recording/ProgramFiles.h"
 #include "utils/chronicle/recording/RecorderPaths.h"
 #include "utils/chronicle/recording/SummaryFile.h"
+#include "utils/chronicle/tries/TryOptions.h"
+#include "utils/chronicle/tries/TryRunner.h"
+#include "utils/chronicle/tries/TrySummary.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -55,10 +58,13 @@ static Command Record(
          "If the program replaces itself by exec, the trace ends there.",
      .Examples = "  chronicle record ./server --port 8080\n"
                  "  chronicle record -o sort.db -- sort -r names.txt\n"
-                 "  chronicle record --only-failing -d traces ./parser-test\n",
+                 "  chronicle record --only-failing -d traces ./parser-test\n"
+                 "  chronicle record --tries 100 --until crash ./queue-test\n",
      .Statuses = {{"the program's",
-                   "The program ran. If it died of a signal, so does "
-                   "this command."},
+                   "The program ran. If it died of a signal, so does this "
+                   "command. With --tries, that of the run that was kept, "
+                   "and 0 if there was none."},
+                  {"124", "The program was ended by --timeout."},
                   {"125", "Chronicle failed, or an option is wrong."},
                   {"126", "The program cannot be recorded."},
                   {"127", "The program was not found."}},
@@ -137,6 +143,8 @@ static NumberOption<unsigned>
                cl::init(unsigned(cache::DefaultLimitMb)), cl::value_desc("MIB"),
                cl::desc("Maximum size of the cache in MiB (default 1024)"));
 
+static tries::TryOptions Tries(Record);
+
 // For tests.
 static NumberOption<unsigned> RingChunks("ring-chunks", cl::sub(Record),
                                          cl::Hidden);
@@ -170,7 +178,7 @@ static std::string wrongOptions() {
            "the other lets Chronicle name it";
   if (Directory.getNumOccurrences() && Directory.empty())
     return "--directory needs the name of a directory";
-  return "";
+  return Tries.read();
 }
 
 static Error ourFailure(const Twine &Text) {
@@ -178,7 +186,9 @@ static Error ourFailure(const Twine &Text) {
 }
 
 static Expected<recording::OutputFile>
-chooseOutput(const launch::ProgramFile &Program) {
+chooseOutput(const launch::ProgramFile &Program, const tries::Try *Which) {
+  if (Which)
+    return recording::OutputFile{Which->Trace, /*Replace=*/true};
   if (!Directory.empty())
     return recording::OutputFile::inDirectory(Directory, Program.Path);
   recording::OutputFile Chosen{Output, Force};
@@ -216,39 +226,6 @@ static json::Object recordedOptions() {
                       {"log-loads", logLoads()}};
 }
 
-/// Explains why the recorder ended before the program's first instruction.
-static Error startFailure(const launch::ProcessEnd &End,
-                          ArrayRef<std::string> Messages) {
-  launch::LaunchStatus Status = launch::StatusOurFailure;
-  if (!End.BySignal && (End.Code == launch::StatusCannotRun ||
-                        End.Code == launch::StatusNotFound))
-    Status = launch::LaunchStatus(End.Code);
-  return launch::launchError(Status, "Valgrind could not start the program: " +
-                                         whyItEnded(End, Messages));
-}
-
-/// Prints the summary.
-/// \return an error if the trace is not complete.
-static Error report(const RecordResult &Result,
-                    recording::SummaryFile &Summary) {
-  if (Json)
-    errs() << json::Value(summaryJson(Result)) << '\n';
-  else if (!Quiet && !Result.Removed)
-    printSummary(errs(), Result);
-  if (Error E = Summary.write(summaryJson(Result)))
-    return E;
-  // Without a trace it does not matter that it was not complete.
-  if (!Result.Index.Failure.empty() && !Result.Removed)
-    return ourFailure("the trace is not complete: " + Result.Index.Failure);
-  return Error::success();
-}
-
-static Expected<launch::ProgramFile> findProgram(const char *Name) {
-  const char *SearchPath = getenv("PATH");
-  return launch::findProgramFile(
-      Name, SearchPath ? std::optional<StringRef>(SearchPath) : std::nullopt);
-}
-
 /// Creates the trace file, and the indexer that fills it from the ring.
 static Expected<std::unique_ptr<indexer::Indexer>>
 createIndexer(const launch::ProgramFile &Program,
@@ -276,58 +253,36 @@ createIndexer(const launch::ProgramFile &Program,
   return indexer::Indexer::create(Options, Ring.memory(), Ring.size());
 }
 
-/// Runs the program to its end and fills in the result, except for the index.
-static Error runProgram(launch::Supervisor &Supervisor,
-                        const launch::RecorderCommand &Command,
-                        const launch::SharedRing &Ring, indexer::Indexer &Index,
-                        launch::RecorderLog &Log,
-                        cache::TranslationCache *Cache, RecordResult &Result) {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point Start = Clock::now();
-  if (Error E = Supervisor.start(Command))
-    return E;
-  if (Cache)
-    Cache->closeFiles();
-  Recording Running(Index);
-  bool Live = !Quiet && Running.Display.enabled();
-  Result.End =
-      Supervisor.wait(Running, std::chrono::milliseconds(Live ? 200 : 0));
-  Result.Seconds = std::chrono::duration<double>(Clock::now() - Start).count();
-  bool Started = Ring.used();
-  Running.join();
-  Running.Display.clear();
-  Result.Messages = Log.messages();
-  if (Result.End.BySignal)
-    dropFatalSignalReport(Result.Messages);
-  return Started ? Error::success() : startFailure(Result.End, Result.Messages);
-}
-
 /// Writes the end of the trace.
 static Error finishTrace(indexer::Indexer &Index, RecordResult &Result) {
   struct rusage Usage;
   getrusage(RUSAGE_SELF, &Usage);
   Result.PeakIndexerKb = Usage.ru_maxrss;
-  indexer::EndInfo End;
-  End.Seconds = Result.Seconds;
-  End.PeakProgramKb = Result.End.PeakKb;
-  End.PeakIndexerKb = Result.PeakIndexerKb;
-  End.Reason = Result.End.Interrupted ? "stopped" : "killed";
-  End.Code = Result.End.Code;
-  // The recorder reports every end of the program but one by SIGKILL.
-  if (!Result.End.BySignal) {
-    End.Reason = "recorder-failed";
-    End.Failure =
-        "the recorder failed: " + whyItEnded(Result.End, Result.Messages);
-  }
-  (Result.End.BySignal ? End.Signal : End.ExitStatus) = Result.End.Code;
-  return Index.finish(End).moveInto(Result.Index);
+  return Index.finish(endInfo(Result)).moveInto(Result.Index);
 }
 
-/// Removes the trace of a run that passed, with --only-failing.
+/// Whether this run's trace is worth keeping.
+static Expected<bool> worthKeeping(RecordResult &Result,
+                                   const tries::Try *Which) {
+  if (Which) {
+    if (Error E = Tries.until()
+                      .metBy(Result.End, *Which->Output)
+                      .moveInto(Result.Met))
+      return E;
+    return Result.Met || Tries.keepAll();
+  }
+  return !OnlyFailing || Result.End.BySignal || Result.End.Code != 0;
+}
+
+/// Removes the trace of a run that passed, with --only-failing and --tries.
 /// \return why there is neither a trace nor a reason to have none.
 static Error keepOrRemove(std::unique_ptr<indexer::Indexer> &Index,
-                          Error Finished, RecordResult &Result) {
-  if (!OnlyFailing || Result.End.BySignal || Result.End.Code != 0)
+                          Error Finished, RecordResult &Result,
+                          const tries::Try *Which) {
+  Expected<bool> Keep = worthKeeping(Result, Which);
+  if (!Keep)
+    return joinErrors(std::move(Finished), Keep.takeError());
+  if (*Keep)
     return Finished;
   // A passing test must not fail because its trace could not be written.
   consumeError(std::move(Finished));
@@ -363,15 +318,16 @@ recorderCommand(const recording::RecorderPaths &Recorder,
   return Command;
 }
 
-/// Records a run.
-/// \return how the program ended. An error is never the program's fault.
-static Expected<launch::ProcessEnd>
-record(ArrayRef<const char *> Arguments,
-       const launch::InheritedDescriptors &Inherited) {
-  Expected<launch::ProgramFile> Program = findProgram(Arguments[0]);
+/// Records a run, which is one of several if Which is not null. An error is
+/// never the program's fault.
+static Error record(ArrayRef<const char *> Arguments,
+                    const launch::InheritedDescriptors &Inherited,
+                    const tries::Try *Which, RecordResult &Result) {
+  Expected<launch::ProgramFile> Program =
+      launch::findProgramInPath(Arguments[0]);
   if (!Program)
     return Program.takeError();
-  Expected<recording::OutputFile> Trace = chooseOutput(*Program);
+  Expected<recording::OutputFile> Trace = chooseOutput(*Program, Which);
   if (!Trace)
     return Trace.takeError();
   // A file that was made for the trace goes if there is none.
@@ -379,9 +335,6 @@ record(ArrayRef<const char *> Arguments,
     if (!Directory.empty())
       (void)sys::fs::remove(Trace->Path);
   });
-  recording::SummaryFile Summary(SummaryPath);
-  if (Error E = Summary.open())
-    return E;
   Expected<recording::RecorderPaths> Recorder = recording::findRecorder(Tool);
   if (!Recorder)
     return Recorder.takeError();
@@ -403,7 +356,6 @@ record(ArrayRef<const char *> Arguments,
   if (!NoKeep)
     Keeper.keep(Program->Interpreter.empty() ? Program->Path
                                              : Program->Interpreter);
-  RecordResult Result;
   std::unique_ptr<cache::TranslationCache> Cache =
       cache::TranslationCache::openIfUsable(
           cache::cacheSetting(CacheWhere), Recorder->Tool,
@@ -422,8 +374,10 @@ record(ArrayRef<const char *> Arguments,
       *Recorder, *Program, Arguments, *Ring, *Log, Cache.get(), Inherited);
   Result.Program = Arguments[0];
   Result.Trace = Trace->Path;
+  Result.TimeLimit = double(Tries.timeout().count()) / 1000;
+  (*Supervisor)->setTimeLimit(Tries.timeout());
   if (Error E = runProgram(**Supervisor, Command, *Ring, **Index, *Log,
-                           Cache.get(), Result))
+                           Cache.get(), Quiet, Result))
     return E;
   RemoveTrace.release();
   RemoveReserved.release();
@@ -432,10 +386,10 @@ record(ArrayRef<const char *> Arguments,
     Result.Translations = Ring->translations();
     Result.CacheNote = Cache->finish(*Result.Translations);
   }
-  if (Error E = keepOrRemove(*Index, std::move(Finished), Result))
+  if (Error E = keepOrRemove(*Index, std::move(Finished), Result, Which))
     return E;
   Result.Notes = Keeper.finish();
-  if (!Result.Removed) {
+  if (!Result.Removed && (!Which || Result.Met)) {
     Expected<uint64_t> Grown =
         recording::packAtEnd(Result.Trace, PackAtEnd, Result.Notes);
     if (!Grown)
@@ -444,9 +398,75 @@ record(ArrayRef<const char *> Arguments,
   }
   if (!Quiet || Json || !SummaryPath.empty())
     Result.Place = recording::crashPlace(Result.Trace, runEnd(Result));
-  if (Error E = report(Result, Summary))
+  return Error::success();
+}
+
+/// Records one run and prints the summary.
+static Expected<launch::ProcessEnd>
+recordOnce(ArrayRef<const char *> Arguments,
+           const launch::InheritedDescriptors &Inherited) {
+  recording::SummaryFile Summary(SummaryPath);
+  if (Error E = Summary.open())
+    return E;
+  RecordResult Result;
+  if (Error E = record(Arguments, Inherited, /*Which=*/nullptr, Result))
+    return E;
+  if (Json)
+    errs() << json::Value(summaryJson(Result)) << '\n';
+  else if (!Quiet && !Result.Removed)
+    printSummary(errs(), Result);
+  if (Error E = Summary.write(summaryJson(Result)))
+    return E;
+  if (Error E = incompleteTrace(Result))
     return E;
   return Result.End;
+}
+
+/// Runs the program until a run does what is looked for.
+static Expected<launch::ProcessEnd>
+recordTries(ArrayRef<const char *> Arguments,
+            const launch::InheritedDescriptors &Inherited) {
+  Expected<launch::ProgramFile> Program =
+      launch::findProgramInPath(Arguments[0]);
+  if (!Program)
+    return Program.takeError();
+  Expected<recording::OutputFile> Trace = chooseOutput(*Program, nullptr);
+  if (!Trace)
+    return Trace.takeError();
+  // The file is not there until a run was found.
+  (void)sys::fs::remove(Trace->Path);
+  recording::SummaryFile Summary(SummaryPath);
+  if (Error E = Summary.open())
+    return E;
+  auto Run = [&](const tries::Try &Which) -> tries::TryReport {
+    RecordResult Result;
+    if (Error E = record(Arguments, Inherited, &Which, Result))
+      return tries::failedTry(std::move(E));
+    if (Error E = incompleteTrace(Result))
+      return tries::failedTry(std::move(E));
+    Result.Trace = Trace->Path;
+    std::string Text;
+    raw_string_ostream Stream(Text);
+    printSummary(Stream, Result);
+    return tries::endedTry(Result.End, Result.Met, summaryJson(Result), Text);
+  };
+  LiveLine Line;
+  Expected<tries::TrySummary> About =
+      tries::runTries(Tries, Trace->Path, Run, [&](StringRef Text) {
+        if (!Quiet && !Text.empty())
+          Line.update(Text);
+        else
+          Line.clear();
+      });
+  if (!About)
+    return About.takeError();
+  if (Json)
+    errs() << json::Value(About->json()) << '\n';
+  else if (!Quiet)
+    About->print(errs());
+  if (Error E = Summary.write(About->json()))
+    return E;
+  return About->end();
 }
 
 static int runRecord(ArrayRef<const char *> Program) {
@@ -457,17 +477,11 @@ static int runRecord(ArrayRef<const char *> Program) {
     return failUsage(Record, Wrong);
   if (Program.empty())
     return failUsage(Record, "no program given: name it after the options");
-  Expected<launch::ProcessEnd> End = record(Program, Inherited);
+  Expected<launch::ProcessEnd> End = Tries.wanted()
+                                         ? recordTries(Program, Inherited)
+                                         : recordOnce(Program, Inherited);
   if (!End) {
-    int Status = launch::StatusOurFailure;
-    std::string Text;
-    handleAllErrors(
-        End.takeError(),
-        [&](const launch::LaunchError &E) {
-          Status = E.status();
-          Text = E.message();
-        },
-        [&](const ErrorInfoBase &E) { Text = E.message(); });
+    auto [Status, Text] = launch::describe(End.takeError());
     return fail(Record, Status, Text);
   }
   launch::endAs(*End);

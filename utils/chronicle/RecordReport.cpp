@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "utils/chronicle/RecordReport.h"
+#include "recorder/launch/LaunchError.h"
 #include "recorder/launch/RecorderLog.h"
 #include "trace-format/Text.h"
 #include "llvm/ADT/STLExtras.h"
@@ -37,6 +38,9 @@ answers::RunEnd runEnd(const RecordResult &R) {
 static std::string outcomeText(const RecordResult &R) {
   if (R.End.Interrupted)
     return "the recording was interrupted and the program was ended";
+  if (R.End.TimedOut)
+    return "the program had not ended after " + humanDuration(R.TimeLimit) +
+           ", and was ended";
   const answers::RunEnd Recorded = runEnd(R);
   const std::string Process = runEnd(R.End).text();
   if (Recorded.How == answers::RunEnd::Kind::Exec)
@@ -74,6 +78,38 @@ std::string whyItEnded(const launch::ProcessEnd &End,
                        ArrayRef<std::string> Messages) {
   return Messages.empty() ? "it " + runEnd(End).text()
                           : launch::fatalMessage(Messages);
+}
+
+Error startFailure(const RecordResult &R) {
+  launch::LaunchStatus Status = launch::StatusOurFailure;
+  if (!R.End.BySignal && (R.End.Code == launch::StatusCannotRun ||
+                          R.End.Code == launch::StatusNotFound))
+    Status = launch::LaunchStatus(R.End.Code);
+  return launch::launchError(Status, "Valgrind could not start the program: " +
+                                         whyItEnded(R.End, R.Messages));
+}
+
+Error incompleteTrace(const RecordResult &R) {
+  if (R.Index.Failure.empty() || R.Removed)
+    return Error::success();
+  return launch::launchError(launch::StatusOurFailure,
+                             "the trace is not complete: " + R.Index.Failure);
+}
+
+indexer::EndInfo endInfo(const RecordResult &R) {
+  indexer::EndInfo End;
+  End.Seconds = R.Seconds;
+  End.PeakProgramKb = R.End.PeakKb;
+  End.PeakIndexerKb = R.PeakIndexerKb;
+  End.Reason = R.End.Interrupted || R.End.TimedOut ? "stopped" : "killed";
+  End.Code = R.End.Code;
+  // The recorder reports every end of the program but one by SIGKILL.
+  if (!R.End.BySignal) {
+    End.Reason = "recorder-failed";
+    End.Failure = "the recorder failed: " + whyItEnded(R.End, R.Messages);
+  }
+  (R.End.BySignal ? End.Signal : End.ExitStatus) = R.End.Code;
+  return End;
 }
 
 void printSummary(raw_ostream &Out, const RecordResult &R) {
@@ -155,6 +191,7 @@ json::Object summaryJson(const RecordResult &R) {
       {"place", R.Place.empty() ? json::Value(nullptr)
                                 : json::Value(shownText(R.Place))},
       {"interrupted", R.End.Interrupted},
+      {"timed-out", R.End.TimedOut},
       {"failure", S.Failure.empty() ? json::Value(nullptr)
                                     : json::Value(shownText(S.Failure))},
       {"peak-program-kb", R.End.PeakKb},

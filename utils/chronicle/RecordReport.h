@@ -25,11 +25,13 @@ struct RecordResult {
   indexer::IndexSummary Index;
   launch::ProcessEnd End;
   double Seconds = 0;
+  double TimeLimit = 0; ///< in seconds, if there was one
   uint64_t PeakIndexerKb = 0;
   std::vector<std::string> Messages; ///< what Valgrind printed
   std::vector<std::string> Notes;    ///< about the program's files
   std::string Place;                 ///< recording::crashPlace()
-  bool Removed = false; ///< the trace was not kept (--only-failing)
+  bool Removed = false; ///< the trace was not kept (--only-failing, --tries)
+  bool Met = false;     ///< of several runs it is the one that is looked for
   /// What came from the translation cache, if there was one.
   std::optional<ch_translation_report> Translations;
   std::string CacheNote; ///< why there is no cache, or what was wrong with it
@@ -46,6 +48,13 @@ void dropFatalSignalReport(std::vector<std::string> &Messages);
 /// Why the recorder ended by itself, by what Valgrind printed.
 std::string whyItEnded(const launch::ProcessEnd &End,
                        llvm::ArrayRef<std::string> Messages);
+
+/// Why the recorder ended before the program's first instruction.
+llvm::Error startFailure(const RecordResult &Result);
+/// The reason why the trace of a run is not complete, if that matters.
+llvm::Error incompleteTrace(const RecordResult &Result);
+/// What the end piece says about the end, where the recorder could not.
+indexer::EndInfo endInfo(const RecordResult &Result);
 
 /// The summary as several lines of text, the last of which says what to do
 /// next.

@@ -7,6 +7,10 @@
 #define CHRONICLE_UTILS_CHRONICLE_RECORDING_H
 
 #include "indexer/Indexer.h"
+#include "recorder/cache/TranslationCache.h"
+#include "recorder/launch/RecorderCommand.h"
+#include "recorder/launch/RecorderLog.h"
+#include "recorder/launch/SharedRing.h"
 #include "recorder/launch/Supervisor.h"
 #include "utils/chronicle/RecordReport.h"
 #include <atomic>
@@ -54,6 +58,13 @@ private:
   std::atomic<bool> IndexerDone{false};
   std::thread Thread;
 };
+
+/// Runs the program to its end and fills in the result, except for the index.
+llvm::Error runProgram(launch::Supervisor &Supervisor,
+                       const launch::RecorderCommand &Command,
+                       const launch::SharedRing &Ring, indexer::Indexer &Index,
+                       launch::RecorderLog &Log, cache::TranslationCache *Cache,
+                       bool Quiet, RecordResult &Result);
 
 } // namespace chronicle::cli
 

@@ -2,6 +2,7 @@
 #include "lldb-plugin/dap/DapSession.h"
 #include "query/answers/RunEnd.h"
 #include "trace-format/Text.h"
+#include "trace-format/UntrustedJson.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -10,7 +11,7 @@ using namespace llvm;
 namespace chronicle::dap {
 
 static json::Object parseObject(StringRef Body) {
-  Expected<json::Value> Parsed = json::parse(Body);
+  Expected<json::Value> Parsed = parseUntrustedJson(Body);
   if (!Parsed) {
     consumeError(Parsed.takeError());
     return {};

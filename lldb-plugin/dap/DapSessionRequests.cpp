@@ -8,6 +8,7 @@
 #include "query/Trace.h"
 #include "query/files/PackedTree.h"
 #include "trace-format/Text.h"
+#include "trace-format/UntrustedJson.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -249,7 +250,7 @@ void DapSession::pause(Request R) {
 static Expected<json::Object> objectIn(Expected<std::string> Printed) {
   if (!Printed)
     return Printed.takeError();
-  Expected<json::Value> Parsed = json::parse(*Printed);
+  Expected<json::Value> Parsed = parseUntrustedJson(*Printed);
   if (!Parsed)
     return Parsed.takeError();
   if (json::Object *O = Parsed->getAsObject())
@@ -364,7 +365,7 @@ void DapSession::restartFrame(Request R) {
 /// What a command printed, as a JSON object. Anything that is not an object is
 /// put into one.
 static json::Value jsonOf(StringRef Printed) {
-  if (Expected<json::Value> Parsed = json::parse(Printed)) {
+  if (Expected<json::Value> Parsed = parseUntrustedJson(Printed)) {
     if (Parsed->getAsObject())
       return std::move(*Parsed);
     return json::Object{{"result", std::move(*Parsed)}};

@@ -10,7 +10,7 @@ namespace chronicle::dap {
 /// Enough for any header. A longer one means that the stream is something else.
 static constexpr size_t MaxHeader = 4096;
 /// A message longer than this is a mistake.
-static constexpr uint64_t MaxBody = uint64_t(4) << 30;
+static constexpr uint64_t MaxBody = 256 << 20;
 
 char *FrameReader::room(size_t Size) {
   // Removes frames that were returned when that is cheap: when nothing else is
@@ -25,8 +25,10 @@ char *FrameReader::room(size_t Size) {
     FrameEnd -= FrameEnd ? Taken : 0;
     Taken = 0;
   }
+  // Memory is taken for bytes that have arrived, not for those that a header
+  // promises.
   if (Buffer.size() < Filled + Size)
-    Buffer.resize(std::max(Filled + Size, FrameEnd));
+    Buffer.resize(std::max(Filled + Size, std::min(FrameEnd, 2 * Filled)));
   return Buffer.data() + Filled;
 }
 
@@ -37,8 +39,13 @@ static Expected<uint64_t> bodyLength(StringRef Headers) {
     Headers = Rest;
     auto [Name, Value] = Line.split(':');
     uint64_t Number;
-    if (!Name.trim().equals_insensitive("Content-Length"))
+    // Content-Type is the only other one. A web page can make a browser send a
+    // message here, but only behind a line and headers of HTTP.
+    if (Name.trim().equals_insensitive("Content-Type"))
       continue;
+    if (!Name.trim().equals_insensitive("Content-Length"))
+      return createStringError(
+          formatv("unexpected header '{0}'", Line.take_front(80)));
     if (Value.trim().getAsInteger(10, Number) || Number > MaxBody)
       return createStringError(
           formatv("invalid header '{0}'", Line.take_front(80)));

@@ -4,7 +4,7 @@
 /// Reads and writes the frames of the Debug Adapter Protocol.
 ///
 ///   frame  := header* "\r\n" body
-///   header := name ":" value "\r\n"      one of them is Content-Length
+///   header := name ":" value "\r\n"      Content-Length or Content-Type
 ///   body   := a JSON object of Content-Length bytes
 
 #ifndef CHRONICLE_LLDB_PLUGIN_DAP_FRAMEREADER_H

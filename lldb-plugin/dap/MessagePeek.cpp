@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/dap/MessagePeek.h"
+#include "trace-format/UntrustedJson.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -71,9 +72,9 @@ private:
         continue;
       }
       ++At;
-      if (C == '{' || C == '[')
-        ++Depth;
-      else if ((C == '}' || C == ']') && --Depth == 0)
+      if ((C == '{' || C == '[') && ++Depth >= MaxJsonDepth)
+        return false;
+      if ((C == '}' || C == ']') && --Depth == 0)
         return true;
     }
     return false;
@@ -93,6 +94,9 @@ private:
 std::optional<MessagePeek> MessagePeek::at(StringRef Body) {
   MessagePeek Result;
   Scanner Scan(Body);
+  // Parts of it become parts of answers, which must be UTF-8.
+  if (!json::isUTF8(Body))
+    return std::nullopt;
   if (!Scan.take('{'))
     return std::nullopt;
   do {

@@ -20,8 +20,9 @@ struct MessagePeek {
   /// The digits of the numbers, as parts of the body.
   llvm::StringRef SeqText, RequestSeqText;
 
-  /// \return nothing if the body is not a JSON object or has no type. Nested
-  /// values are skipped, so they may still be malformed.
+  /// \return nothing if the body is not a JSON object in UTF-8, is nested more
+  /// than MaxJsonDepth levels deep, or has no type. Nested values are skipped,
+  /// so they may still be malformed.
   static std::optional<MessagePeek> at(llvm::StringRef Body);
 };
 

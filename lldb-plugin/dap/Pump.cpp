@@ -157,7 +157,7 @@ private:
         break;
       if (!(Talk.*Handle)(**Next))
         return malformed(From, Name,
-                         "a message is not a JSON object with a type");
+                         "a message is not a JSON object in UTF-8 with a type");
     }
     if (!More)
       From.Ended = true;

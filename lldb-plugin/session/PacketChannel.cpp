@@ -15,6 +15,8 @@ namespace chronicle::session {
 static constexpr char Interrupt = 0x03;
 static constexpr char Escape = '}';
 static constexpr char EscapeMask = 0x20;
+/// More than any packet of a debugger has. What is longer is no packet.
+static constexpr size_t MaxPacket = 16 << 20;
 
 static uint8_t sumOf(StringRef Body) {
   uint8_t Sum = 0;
@@ -66,6 +68,13 @@ Expected<bool> PacketChannel::receive() {
 Expected<std::optional<std::string>> PacketChannel::read() {
   for (;;) {
     size_t Start = 0;
+    // A web page can make a browser send text to a local port.
+    if (!Spoke && !Received.empty()) {
+      if (!StringRef("+-$\x03").contains(Received[0]))
+        return createStringError(
+            "the client does not speak the gdb remote protocol");
+      Spoke = true;
+    }
     while (Start < Received.size() && Received[Start] != '$') {
       if (Received[Start] == '-' && Acknowledges)
         if (Error E = send(LastSent))
@@ -76,6 +85,8 @@ Expected<std::optional<std::string>> PacketChannel::read() {
     size_t End = Received.find('#');
     if (Received.empty() || End == std::string::npos ||
         Received.size() < End + 3) {
+      if (Received.size() > MaxPacket)
+        return createStringError("the debugger sent a packet without an end");
       Expected<bool> More = receive();
       if (!More)
         return More.takeError();

@@ -55,6 +55,7 @@ private:
 
   int Socket;
   bool Acknowledges = true;
+  bool Spoke = false; ///< the debugger has sent something
   std::string Received;
   std::string LastSent;
 };

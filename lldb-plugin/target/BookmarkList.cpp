@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/target/BookmarkList.h"
 #include "query/json/JsonAnswers.h"
+#include "trace-format/PrivateFile.h"
+#include "trace-format/UntrustedJson.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,7 +30,7 @@ Expected<BookmarkList> BookmarkList::of(const query::Trace &T) {
   if (!Buffer)
     return createStringError("cannot read " + Result.Path + ": " +
                              Buffer.getError().message());
-  Expected<json::Value> Parsed = json::parse((*Buffer)->getBuffer());
+  Expected<json::Value> Parsed = parseUntrustedJson((*Buffer)->getBuffer());
   const json::Object *Top = nullptr;
   if (Parsed)
     Top = Parsed->getAsObject();
@@ -94,11 +96,9 @@ Error BookmarkList::save() const {
   json::Array List;
   for (const Bookmark &Mark : Marks)
     List.push_back(toJSON(Mark));
-  // This writes another file and renames it.
-  return writeToOutput(Path, [&](raw_ostream &Out) {
+  return replaceFile(Path, PrivateMode, [&](raw_ostream &Out) {
     Out << formatv("{0:2}\n",
                    json::Value(json::Object{{"bookmarks", std::move(List)}}));
-    return Error::success();
   });
 }
 

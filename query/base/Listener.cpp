@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/base/Listener.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cerrno>
@@ -18,6 +19,8 @@ namespace chronicle::base {
 
 /// Connections that may wait for accept().
 static constexpr int Backlog = 16;
+/// How long to wait when there are no descriptors for a connection.
+static constexpr useconds_t RetryMicroseconds = 50000;
 
 static Error listenError(StringRef Name, int Code) {
   return createStringError(
@@ -117,6 +120,11 @@ Expected<int> Listener::accept() {
     int Client = accept4(Descriptor, nullptr, nullptr, SOCK_CLOEXEC);
     if (Client >= 0)
       return Client;
+    // Others hold descriptors or memory that they will give back.
+    if (is_contained({EMFILE, ENFILE, ENOBUFS, ENOMEM}, errno)) {
+      usleep(RetryMicroseconds);
+      continue;
+    }
     if (errno != EINTR && errno != ECONNABORTED)
       return createStringError(formatv("cannot accept a connection on {0}: {1}",
                                        Name, sys::StrError()));

@@ -2,6 +2,7 @@
 
 #include "query/json/QueryServer.h"
 #include "query/base/Listener.h"
+#include "query/base/QueuedWriter.h"
 #include "query/base/WriteAll.h"
 #include <cerrno>
 #include <csignal>
@@ -14,6 +15,11 @@ namespace chronicle::jsonapi {
 
 /// A request is a question, not data; what is longer than this is a mistake.
 static constexpr size_t MaxLine = 1 << 20;
+/// While a client has more requests under way than this, no more are read.
+static constexpr unsigned MostUnderWay = 1000;
+/// Bytes of answers that may wait for a client of the socket. One that does not
+/// read is disconnected.
+static constexpr size_t MostWaiting = 64 << 20;
 
 namespace {
 /// Cuts what is read into lines. One that is too long is refused, and the rest
@@ -60,13 +66,14 @@ static bool hungUp(int Out, std::chrono::milliseconds Wait) {
          (Poll.revents & (POLLERR | POLLHUP));
 }
 
-bool serveDescriptors(const query::Trace &T, ThreadPoolInterface &Pool, int In,
-                      int Out) {
+/// Answers requests. Write returns false if the client has gone.
+static bool serve(const query::Trace &T, ThreadPoolInterface &Pool, int In,
+                  int Out, function_ref<bool(StringRef)> Write) {
   // Writing to someone who left is an error like others.
   std::signal(SIGPIPE, SIG_IGN);
   std::atomic<bool> Gone{false};
   Session S(T, Pool, [&](StringRef Line) {
-    if (!base::writeAll(Out, Line))
+    if (!Write(Line))
       Gone = true;
     return !Gone;
   });
@@ -79,6 +86,8 @@ bool serveDescriptors(const query::Trace &T, ThreadPoolInterface &Pool, int In,
     if (Count <= 0)
       break;
     Lines.take(StringRef(Buffer, Count));
+    while (S.underWay() > MostUnderWay && !Gone)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   Lines.end();
   // A search that finds nothing would not notice by itself that its client
@@ -90,6 +99,20 @@ bool serveDescriptors(const query::Trace &T, ThreadPoolInterface &Pool, int In,
     S.cancelAll();
   S.finish();
   return !Gone;
+}
+
+bool serveDescriptors(const query::Trace &T, ThreadPoolInterface &Pool, int In,
+                      int Out) {
+  return serve(T, Pool, In, Out,
+               [&](StringRef Line) { return base::writeAll(Out, Line); });
+}
+
+/// Answers that wait for a client do not keep other clients waiting.
+static void serveClient(const query::Trace &T, ThreadPoolInterface &Pool,
+                        int Client) {
+  base::QueuedWriter Answers(Client, MostWaiting);
+  serve(T, Pool, Client, Client,
+        [&](StringRef Line) { return Answers.write(Line); });
 }
 
 /// The socket's file, for the signal handler. LLVM's own handler removes only
@@ -118,7 +141,7 @@ Error serveSocket(const query::Trace &T, ThreadPoolInterface &Pool,
       return Client.takeError();
     }
     std::thread([&T, &Pool, Client = *Client] {
-      serveDescriptors(T, Pool, Client, Client);
+      serveClient(T, Pool, Client);
       ::close(Client);
     }).detach();
   }

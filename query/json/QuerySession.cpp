@@ -4,6 +4,7 @@
 #include "query/base/UnknownName.h"
 #include "query/json/JsonCommands.h"
 #include "trace-format/Text.h"
+#include "trace-format/UntrustedJson.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -145,7 +146,7 @@ static std::string unknownCommand(StringRef Name) {
 }
 
 void Session::request(StringRef Line) {
-  Expected<json::Value> Parsed = json::parse(Line);
+  Expected<json::Value> Parsed = parseUntrustedJson(Line);
   if (!Parsed) {
     answerError(nullptr, "malformed",
                 "the request is not valid JSON: " +

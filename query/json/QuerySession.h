@@ -39,6 +39,7 @@ public:
   void refuse(llvm::StringRef Code, const llvm::Twine &Message);
   /// Whether everything is answered.
   bool idle() const { return UnderWay == 0; }
+  uint64_t underWay() const { return UnderWay; }
   /// Waits until everything is answered.
   void finish();
   /// Cancels all requests in progress, because the client has gone.

@@ -64,8 +64,10 @@ TEST(DapFrame, KeepsNoHugeBuffer) {
 }
 
 TEST(DapFrame, Malformed) {
-  EXPECT_EQ(problem("GET / HTTP/1.1\r\n\r\n"),
+  EXPECT_EQ(problem("Content-Type: text/json\r\n\r\n"),
             "a message has no Content-Length");
+  EXPECT_EQ(problem("GET / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"),
+            "unexpected header 'GET / HTTP/1.1'");
   EXPECT_EQ(problem("Content-Length: -1\r\n\r\n"),
             "invalid header 'Content-Length: -1'");
   EXPECT_EQ(problem("Content-Length: 99999999999\r\n\r\n"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "trace-format/file/TraceTables.h"
+#include "trace-format/UntrustedJson.h"
 #include "trace-format/pieces/CallFormat.h"
 #include "trace-format/pieces/DefinitionFormat.h"
 #include "trace-format/pieces/SequenceCoder.h"
@@ -17,7 +18,7 @@ static Expected<json::Object> readJson(const PieceFile &File,
   Expected<RawPiece> Raw = File.read(P);
   if (!Raw)
     return Raw.takeError();
-  Expected<json::Value> V = json::parse(toStringRef(Raw->bytes()));
+  Expected<json::Value> V = parseUntrustedJson(toStringRef(Raw->bytes()));
   if (!V)
     return V.takeError();
   json::Object *O = V->getAsObject();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "trace-format/file/TraceWriter.h"
+#include "trace-format/PrivateFile.h"
 #include "trace-format/file/Piece.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -11,6 +12,8 @@
 #include "llvm/Support/Threading.h"
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -23,19 +26,47 @@ static Error fileError(StringRef What, StringRef Path, int Code) {
                                "': " + sys::StrError(Code));
 }
 
+static Error beingWritten(StringRef Path) {
+  return createStringError("'" + Path +
+                           "' is being written by another recording: name "
+                           "another file");
+}
+
 Expected<std::unique_ptr<FileAppender>> FileAppender::create(StringRef Path,
                                                              bool Overwrite) {
   std::string Name = Path.str();
   int Descriptor = ::open(
-      Name.c_str(),
-      O_RDWR | O_CREAT | O_CLOEXEC | (Overwrite ? O_TRUNC : O_EXCL), 0666);
+      Name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (Overwrite ? 0 : O_EXCL),
+      PrivateMode);
   if (Descriptor < 0) {
     if (errno == EEXIST)
       return createStringError(std::make_error_code(std::errc::file_exists),
                                "'" + Path + "' exists already");
     return fileError("create", Path, errno);
   }
-  return std::unique_ptr<FileAppender>(new FileAppender(Descriptor, Path));
+  std::unique_ptr<FileAppender> File(new FileAppender(Descriptor, Path));
+  struct stat Status;
+  if (fstat(Descriptor, &Status) != 0)
+    return fileError("examine", Path, errno);
+  // Some file systems have no locks, and no permissions to change.
+  if (flock(Descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return beingWritten(Path);
+  if (S_ISREG(Status.st_mode))
+    (void)fchmod(Descriptor, PrivateMode);
+  if (Overwrite && ftruncate(Descriptor, 0) != 0 && errno != EINVAL)
+    return fileError("truncate", Path, errno);
+  return File;
+}
+
+Error checkNotBeingWritten(StringRef Path) {
+  int Descriptor =
+      ::open(Path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (Descriptor < 0)
+    return Error::success();
+  const bool Locked =
+      flock(Descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(Descriptor);
+  return Locked ? beingWritten(Path) : Error::success();
 }
 
 FileAppender::~FileAppender() {

@@ -28,6 +28,9 @@ class MemoryBuffer;
 
 namespace chronicle::file {
 
+/// Fails if another process writes to this trace.
+llvm::Error checkNotBeingWritten(llvm::StringRef Path);
+
 /// A file that is only appended to, many pieces with one system call. A full or
 /// broken disk is reported as an error, possibly some appends late;
 /// TraceWriter::recover() cuts off what was written of them.
@@ -35,6 +38,7 @@ class FileAppender {
 public:
   static constexpr size_t BufferBytes = 256 << 10;
 
+  /// Creates a file that only its owner may read, and locks it.
   static llvm::Expected<std::unique_ptr<FileAppender>>
   create(llvm::StringRef Path, bool Overwrite);
   ~FileAppender();

@@ -236,6 +236,8 @@ createIndexer(const launch::ProgramFile &Program,
   // Removed rather than truncated, so that processes that have the old trace
   // open keep it. If it cannot be removed, it may still be writable.
   SmallString<128> Old;
+  if (Error E = file::checkNotBeingWritten(Trace.Path))
+    return E;
   if (Trace.Replace && !sys::fs::real_path(Trace.Path, Old))
     (void)sys::fs::remove(Old);
   indexer::IndexerOptions Options;

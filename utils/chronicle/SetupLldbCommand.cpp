@@ -4,6 +4,7 @@
 /// `chronicle setup-lldb`: makes LLDB load Chronicle's plugin at every start.
 
 #include "lldb-plugin/places/LldbPlaces.h"
+#include "trace-format/PrivateFile.h"
 #include "utils/chronicle/Subcommand.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -79,11 +80,8 @@ static int run(ArrayRef<const char *>) {
     outs() << "removed " << File << ", which had nothing else\n";
     return 0;
   }
-  // Writes a new file and renames it, so that it is never half written.
-  if (Error E = writeToOutput(File, [&](raw_ostream &Out) {
-        Out << After;
-        return Error::success();
-      }))
+  if (Error E = replaceFile(File, /*Mode=*/0644,
+                            [&](raw_ostream &Out) { Out << After; }))
     return fail(SetupLldb, 2, std::move(E));
   outs() << (Undo ? "removed Chronicle from " : "added Chronicle to ") << File
          << '\n';

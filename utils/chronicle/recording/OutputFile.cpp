@@ -2,6 +2,7 @@
 
 #include "utils/chronicle/recording/OutputFile.h"
 #include "recorder/launch/LaunchError.h"
+#include "trace-format/PrivateFile.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -48,7 +49,7 @@ Expected<OutputFile> OutputFile::inDirectory(StringRef Directory,
                                         : Name + "-" + utostr(Number) + ".db");
     int Descriptor;
     std::error_code EC = sys::fs::openFileForWrite(
-        Path, Descriptor, sys::fs::CD_CreateNew, sys::fs::OF_None);
+        Path, Descriptor, sys::fs::CD_CreateNew, sys::fs::OF_None, PrivateMode);
     if (EC == std::errc::file_exists)
       continue;
     if (EC)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/lldb/CompletingCommand.h"
-#include "lldb-plugin/lldb/PrivateLldb.h"
+#include "lldb-plugin/lldb/ForwardingCommand.h"
 
 using namespace lldb_private;
 using lldb::CommandObjectSP;
@@ -8,40 +8,18 @@ using lldb::CommandObjectSP;
 namespace chronicle::internals {
 namespace {
 
-/// A command that was added through the public API, with completion. The class
-/// that LLDB wraps such commands in is in no header, so it cannot be derived
-/// from; this one forwards to it instead.
-class CompletingCommand : public CommandObject {
+/// A command that was added through the public API, with completion.
+class CompletingCommand : public ForwardingCommand {
 public:
-  CompletingCommand(const char *Name, CommandObjectSP Inner, Completer Complete)
-      : CommandObject(Inner->GetCommandInterpreter(), Name, "", "",
-                      Inner->GetFlags().Get()),
-        Inner(std::move(Inner)), Complete(std::move(Complete)) {}
+  CompletingCommand(const char *Name, CommandObjectSP Command,
+                    Completer Complete)
+      : ForwardingCommand(Name, std::move(Command)),
+        Complete(std::move(Complete)) {}
 
+  bool WantsCompletion() override { return true; }
   void HandleCompletion(CompletionRequest &Request) override;
 
-  llvm::StringRef GetHelp() override { return Inner->GetHelp(); }
-  llvm::StringRef GetHelpLong() override { return Inner->GetHelpLong(); }
-  llvm::StringRef GetSyntax() override { return Inner->GetSyntax(); }
-  void SetHelp(llvm::StringRef Text) override { Inner->SetHelp(Text); }
-  void SetHelpLong(llvm::StringRef Text) override { Inner->SetHelpLong(Text); }
-  void GenerateHelpText(Stream &Out) override { Inner->GenerateHelpText(Out); }
-  bool IsRemovable() const override { return Inner->IsRemovable(); }
-  bool WantsRawCommandString() override {
-    return Inner->WantsRawCommandString();
-  }
-  bool WantsCompletion() override { return true; }
-  Options *GetOptions() override { return Inner->GetOptions(); }
-  std::optional<std::string> GetRepeatCommand(Args &Words,
-                                              uint32_t Index) override {
-    return Inner->GetRepeatCommand(Words, Index);
-  }
-  void Execute(const char *Words, CommandReturnObject &Result) override {
-    Inner->Execute(Words, Result);
-  }
-
 private:
-  CommandObjectSP Inner;
   Completer Complete;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/lldb/GroupCommand.h"
-#include "lldb-plugin/lldb/PrivateLldb.h"
+#include "lldb-plugin/lldb/ForwardingCommand.h"
 
 using namespace lldb_private;
 using lldb::CommandObjectSP;
@@ -8,14 +8,11 @@ using lldb::CommandObjectSP;
 namespace chronicle::internals {
 namespace {
 
-/// A group of commands in which no subcommand means a certain one. Everything
-/// else is the group's own.
-class GroupCommand : public CommandObject {
+/// A group of commands in which no subcommand means a certain one.
+class GroupCommand : public ForwardingCommand {
 public:
-  GroupCommand(const char *Name, CommandObjectSP Inner, CommandObjectSP Default)
-      : CommandObject(Inner->GetCommandInterpreter(), Name, "", "",
-                      Inner->GetFlags().Get()),
-        Inner(std::move(Inner)), Default(std::move(Default)) {
+  GroupCommand(const char *Name, CommandObjectSP Group, CommandObjectSP Default)
+      : ForwardingCommand(Name, std::move(Group)), Default(std::move(Default)) {
     SetIsUserCommand(true);
   }
 
@@ -24,13 +21,6 @@ public:
     (None ? Default : Inner)->Execute(None ? "" : Words, Result);
   }
 
-  llvm::StringRef GetHelp() override { return Inner->GetHelp(); }
-  llvm::StringRef GetHelpLong() override { return Inner->GetHelpLong(); }
-  llvm::StringRef GetSyntax() override { return Inner->GetSyntax(); }
-  void SetHelp(llvm::StringRef Text) override { Inner->SetHelp(Text); }
-  void SetHelpLong(llvm::StringRef Text) override { Inner->SetHelpLong(Text); }
-  void GenerateHelpText(Stream &Out) override { Inner->GenerateHelpText(Out); }
-  bool IsRemovable() const override { return Inner->IsRemovable(); }
   bool IsMultiwordObject() override { return true; }
   CommandObjectMultiword *GetAsMultiwordCommand() override {
     return Inner->GetAsMultiwordCommand();
@@ -55,21 +45,9 @@ public:
                                  bool CanReplace) override {
     return Inner->LoadUserSubcommand(Name, Command, CanReplace);
   }
-  bool WantsRawCommandString() override {
-    return Inner->WantsRawCommandString();
-  }
-  bool WantsCompletion() override { return Inner->WantsCompletion(); }
-  Options *GetOptions() override { return Inner->GetOptions(); }
-  void HandleCompletion(CompletionRequest &Request) override {
-    Inner->HandleCompletion(Request);
-  }
-  std::optional<std::string> GetRepeatCommand(Args &Words,
-                                              uint32_t Index) override {
-    return Inner->GetRepeatCommand(Words, Index);
-  }
 
 private:
-  CommandObjectSP Inner, Default;
+  CommandObjectSP Default;
 };
 
 } // namespace

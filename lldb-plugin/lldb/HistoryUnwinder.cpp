@@ -175,11 +175,13 @@ public:
 
 protected:
   void DoClear() override {
+    keepSelection();
     Entries.clear();
     Frames.reset();
     Known = false;
     if (Stock)
       Stock->Clear();
+    recoverSelection();
   }
 
   uint32_t DoGetFrameCount() override {
@@ -202,6 +204,8 @@ protected:
     const history::HistoryFrame *Frame = frameAt(*History, Index);
     if (!Frame)
       return false;
+    if (!Index)
+      restoreSelection();
     Cfa = Frame->Cfa;
     Pc = Frame->Pc;
     BehavesLikeZeroth = Frame->What != history::HistoryFrame::Called;
@@ -241,6 +245,49 @@ private:
     return nullptr;
   }
 
+  /// Notes which frame is selected. LLDB clears the unwinder first, and then
+  /// forgets its frames.
+  void keepSelection() {
+    StackFrameListSP List = currentFrames(m_thread);
+    if (!List || !selectedFrame(*List) || isStale())
+      return;
+    Selected = {m_thread.GetProcess()->GetModID(), *selectedFrame(*List),
+                inlinedDepth(*List), inlinedPc(*List)};
+  }
+
+  /// Whether the process has not run since.
+  bool isSameStop() const {
+    const ProcessModID &Now = m_thread.GetProcess()->GetModIDRef();
+    return Selected && Selected->When.GetStopID() == Now.GetStopID() &&
+           Selected->When.GetResumeID() == Now.GetResumeID();
+  }
+
+  /// Makes frame #0 at once, and with it the list in which the frame is
+  /// selected. LLDB clears the unwinder once more when it has put registers
+  /// back, and looks for the selected frame before it makes frame #0.
+  void recoverSelection() {
+    if (!isSameStop() || currentFrames(m_thread))
+      return;
+    // LLDB takes this lock before the unwinder's, which is held here.
+    std::unique_lock<std::recursive_mutex> Guard(frameLock(m_thread),
+                                                 std::try_to_lock);
+    if (Guard)
+      (void)innermostFrame(m_thread);
+  }
+
+  /// Selects that frame again in a new list of frames.
+  void restoreSelection() {
+    StackFrameListSP List = currentFrames(m_thread);
+    if (!Selected || !List || selectedFrame(*List))
+      return;
+    if (isSameStop()) {
+      selectedFrame(*List) = Selected->Frame;
+      inlinedDepth(*List) = Selected->InlinedDepth;
+      inlinedPc(*List) = Selected->InlinedPc;
+    }
+    Selected.reset();
+  }
+
   /// Null: history has none.
   history::HistoryFrames *frames() {
     if (Known)
@@ -278,6 +325,13 @@ private:
   std::map<uint32_t, std::shared_ptr<HistoryRegisters>> Entries;
   bool Known = false;
   Timestamp KnownAt = 0;
+  /// The frame that was selected when LLDB last forgot the frames.
+  struct Selection {
+    ProcessModID When;
+    uint32_t Frame, InlinedDepth;
+    addr_t InlinedPc;
+  };
+  std::optional<Selection> Selected;
 };
 
 } // namespace

@@ -37,7 +37,10 @@ PRIVATE_MEMBER(BaseDirection, Process, RunDirection, m_base_direction);
 PRIVATE_MEMBER(ThreadNumbers, Process, Numbers, m_thread_id_to_index_id_map);
 PRIVATE_MEMBER(LastThreadNumber, Process, uint32_t, m_thread_index_id);
 PRIVATE_MEMBER(ThreadUnwinder, Thread, UnwindUP, m_unwinder_up);
+PRIVATE_MEMBER(ThreadFrameLock, Thread, std::recursive_mutex, m_frame_mutex);
 PRIVATE_MEMBER(ThreadFrames, Thread, StackFrameListSP, m_curr_frames_sp);
+using FrameIndex = std::optional<uint32_t>;
+PRIVATE_MEMBER(SelectedFrame, StackFrameList, FrameIndex, m_selected_frame_idx);
 PRIVATE_MEMBER(InlinedDepth, StackFrameList, uint32_t, m_current_inlined_depth);
 PRIVATE_MEMBER(InlinedPc, StackFrameList, addr_t, m_current_inlined_pc);
 
@@ -127,6 +130,12 @@ UnwindUP &unwinderOf(Thread &Thread) {
 }
 StackFrameListSP currentFrames(Thread &Thread) {
   return Thread.*memberOf(ThreadFrames());
+}
+std::recursive_mutex &frameLock(Thread &Thread) {
+  return Thread.*memberOf(ThreadFrameLock());
+}
+FrameIndex &selectedFrame(StackFrameList &Frames) {
+  return Frames.*memberOf(SelectedFrame());
 }
 uint32_t &inlinedDepth(StackFrameList &Frames) {
   return Frames.*memberOf(InlinedDepth());
@@ -233,7 +242,7 @@ void RegisterContext::CalculateExecutionContext(ExecutionContext &Context) {
   m_thread.GetRegisterContext()->CalculateExecutionContext(Context);
 }
 
-// For CompletingCommand, which overrides every virtual function below.
+// For ForwardingCommand, which overrides every virtual function below.
 ExecutionContext::ExecutionContext() = default;
 ExecutionContext::~ExecutionContext() = default;
 CommandObject::CommandObject(CommandInterpreter &Interpreter,

@@ -40,6 +40,8 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 namespace chronicle::internals {
 
@@ -79,8 +81,9 @@ lldb_private::CommandObject::CommandMap &
 userGroups(lldb_private::CommandInterpreter &Interpreter);
 
 // lldb_private::CommandObject, as a base class, and CompletionRequest.
-// For: completing arguments (CompletingCommand). Missing: a completion function
-// in SBCommandPluginInterface.
+// For: commands that stand in the place of others (ForwardingCommand): to
+// complete arguments (CompletingCommand), and the entry before this one.
+// Missing: a completion function in SBCommandPluginInterface.
 
 //===-- Processes and threads ---------------------------------------------===//
 
@@ -125,11 +128,21 @@ public:
   }
 };
 
+/// Which frame of the list is selected; nothing: none was asked for yet.
+/// For: the selected frame, which LLDB forgets with the thread's frames.
+/// LLDB forgets them when it prepares a call of its own, also where that comes
+/// to nothing, as at the resolver of an indirect function. Missing: a failed
+/// call that leaves the frames alone.
+std::optional<uint32_t> &selectedFrame(lldb_private::StackFrameList &Frames);
+/// For: the same. Guards the thread's frames.
+std::recursive_mutex &frameLock(lldb_private::Thread &Thread);
+
 /// The frames that LLDB has made for a thread so far; null: none.
-/// For: a step back out of an inlined function, at its first instruction. LLDB
-/// can show that moment as inside the function or as at its call, and keeps
-/// the choice in these two members: how many inlined functions it leaves out,
-/// and at which program counter. Missing: a public setter.
+/// For: the entry before this one, and a step back out of an inlined function,
+/// at its first instruction. LLDB can show that moment as inside the function
+/// or as at its call, and keeps the choice in these two members: how many
+/// inlined functions it leaves out, and at which program counter. Missing: a
+/// public setter.
 lldb::StackFrameListSP currentFrames(lldb_private::Thread &Thread);
 uint32_t &inlinedDepth(lldb_private::StackFrameList &Frames);
 lldb::addr_t &inlinedPc(lldb_private::StackFrameList &Frames);

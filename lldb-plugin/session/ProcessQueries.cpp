@@ -13,6 +13,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <csignal>
+#include <utility>
 
 using namespace llvm;
 
@@ -111,10 +112,12 @@ std::string ProcessQueries::answerThreads() {
   return Reply;
 }
 
-/// The file that is mapped there. Before the dynamic linker's list exists, LLDB
-/// looks for the linker by this name. It must be the one that the list has for
-/// it: LLDB takes another name for another module, and of two modules at one
-/// address it ends up with neither.
+/// The file that is mapped there. Where the dynamic linker's list does not
+/// exist yet, LLDB looks for the linker by this name when it attaches, and then
+/// has it twice: it has loaded it already, because our list has it at every
+/// moment. So that question gets no name. Later ones get the name that the list
+/// has for it: LLDB takes another name for another module, and of two modules
+/// at one address it ends up with neither.
 Expected<std::string> ProcessQueries::regionName(const answers::Mapping &M) {
   if (M.Path.empty())
     return "";
@@ -125,9 +128,10 @@ Expected<std::string> ProcessQueries::regionName(const answers::Mapping &M) {
     Expected<ArrayRef<LinkedModule>> Modules = modules();
     if (!Modules)
       return Modules.takeError();
+    const bool First = !std::exchange(AskedForLinker, true);
     for (const LinkedModule &Each : *Modules)
       if (Each.Bias == *Base && !Each.Name.empty())
-        return nameFor(Each);
+        return First && !Each.Entry ? "" : nameFor(Each);
   }
   return fileName(M.Path,
                   T.symbols().moduleAt(M.Address, Travel.position().Time));

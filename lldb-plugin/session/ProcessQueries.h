@@ -75,6 +75,7 @@ private:
   std::vector<LinkedModule> Reported; ///< what the debugger knows
   /// What the next question for the modules gets, if not all of them.
   std::optional<std::vector<LinkedModule>> Staying;
+  bool AskedForLinker = false; ///< what is mapped at the linker's base
 };
 
 } // namespace chronicle::session

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "trace-format/file/PieceFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <cinttypes>
 
 using namespace llvm;
 
 namespace chronicle::file {
+
+Expected<std::unique_ptr<MemoryBuffer>> openTraceFile(StringRef Path) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer = MemoryBuffer::getFile(
+      Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!Buffer)
+    return createStringError(Buffer.getError(),
+                             "cannot open '" + Path +
+                                 "': " + Buffer.getError().message());
+  if (Error E =
+          checkFileHeader(arrayRefFromStringRef((*Buffer)->getBuffer()), Path))
+    return E;
+  return std::move(*Buffer);
+}
 
 Expected<Piece> PieceFile::at(uint64_t Offset, PieceType Type,
                               uint64_t Key) const {
@@ -28,6 +43,16 @@ Expected<RawPiece> PieceFile::read(uint64_t Offset, PieceType Type,
   if (!Storage)
     return Storage.takeError();
   return RawPiece{std::move(*Storage), P->RawSize};
+}
+
+Expected<Directory> PieceFile::readDirectory() const {
+  std::optional<uint64_t> Offset = decodeFooter(Bytes);
+  if (!Offset)
+    return createStringError("the file does not end in a footer");
+  Expected<RawPiece> Raw = read(*Offset, PieceType::Directory, /*Key=*/0);
+  if (!Raw)
+    return Raw.takeError();
+  return decodeDirectory(Raw->bytes());
 }
 
 std::array<PartSize, PieceTypeCount> PieceFile::partSizes() const {

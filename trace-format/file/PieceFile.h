@@ -9,9 +9,19 @@
 #include "trace-format/TraceData.h"
 #include "trace-format/file/Directory.h"
 #include "trace-format/file/Piece.h"
+#include "llvm/ADT/StringRef.h"
 #include <array>
 
+namespace llvm {
+class MemoryBuffer;
+}
+
 namespace chronicle::file {
+
+/// Maps a file. Fails with a message for the user if it cannot be read, is not
+/// a trace, or is not one that this version reads.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+openTraceFile(llvm::StringRef Path);
 
 /// The decompressed payload of a piece.
 struct RawPiece {
@@ -39,6 +49,10 @@ public:
   llvm::Expected<RawPiece> read(const OtherPiece &P) const {
     return read(P.Offset, P.Type, P.Key);
   }
+
+  /// The directory that the footer at the end of the file names. It is an error
+  /// if there is no sound footer, as in a trace whose writer was killed.
+  llvm::Expected<Directory> readDirectory() const;
 
   /// Sizes by piece type, up to the end or to the first damaged header.
   std::array<PartSize, PieceTypeCount> partSizes() const;

@@ -76,13 +76,7 @@ Error TracePacker::readDirectory() {
   if (File.size() > Before && ::ftruncate(Descriptor, off_t(Before)) < 0)
     return failure("cut back", Path, errno);
   File = File.take_front(Before);
-  Expected<Piece> P = Piece::at(File, *decodeFooter(File));
-  if (!P)
-    return P.takeError();
-  Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
-  if (!Raw)
-    return Raw.takeError();
-  Expected<Directory> D = decodeDirectory(ArrayRef(Raw->get(), P->RawSize));
+  Expected<Directory> D = PieceFile(File).readDirectory();
   if (!D)
     return D.takeError();
   Dir = std::move(*D);

@@ -53,18 +53,7 @@ TraceReader::TraceReader() : I(std::make_unique<Impl>()) {}
 TraceReader::~TraceReader() = default;
 
 Error TraceReader::Impl::loadByFooter() {
-  std::optional<uint64_t> Offset = decodeFooter(File.bytes());
-  if (!Offset)
-    return createStringError("no footer");
-  Expected<Piece> P = Piece::at(File.bytes(), *Offset);
-  if (!P)
-    return P.takeError();
-  if (P->Type != PieceType::Directory)
-    return createStringError("not a directory");
-  Expected<std::unique_ptr<uint8_t[]>> Raw = P->read();
-  if (!Raw)
-    return Raw.takeError();
-  Expected<Directory> D = decodeDirectory(ArrayRef(Raw->get(), P->RawSize));
+  Expected<Directory> D = File.readDirectory();
   if (!D)
     return D.takeError();
   Dir = std::move(*D);
@@ -87,12 +76,9 @@ Error TraceReader::Impl::loadByScan() {
 }
 
 Expected<std::unique_ptr<TraceReader>> TraceReader::open(StringRef Path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer = MemoryBuffer::getFile(
-      Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> Buffer = openTraceFile(Path);
   if (!Buffer)
-    return createStringError(Buffer.getError(),
-                             "cannot open '" + Path +
-                                 "': " + Buffer.getError().message());
+    return Buffer.takeError();
   return open(std::move(*Buffer));
 }
 

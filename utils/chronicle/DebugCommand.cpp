@@ -4,11 +4,10 @@
 /// `chronicle debug`: opens a trace in LLDB, without any set-up.
 
 #include "lldb-plugin/places/LldbPlaces.h"
-#include "trace-format/file/Piece.h"
+#include "trace-format/file/PieceFile.h"
 #include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cerrno>
@@ -47,19 +46,6 @@ static cl::opt<std::string>
        cl::desc("Stop at MOMENT: start, end (the default), crash, 1,234, 99.8% "
                 "or a bookmark"));
 
-/// Checks that the file is a trace of this format before LLDB starts, which
-/// would go on without it.
-static Error checkTrace(StringRef Path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer = MemoryBuffer::getFile(
-      Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!Buffer)
-    return createStringError(Buffer.getError(),
-                             "cannot open '" + Path +
-                                 "': " + Buffer.getError().message());
-  return file::checkFileHeader(arrayRefFromStringRef((*Buffer)->getBuffer()),
-                               Path);
-}
-
 static FileFlags Files(Debug);
 static cl::list<std::string>
     SourceMap("source-map", cl::sub(Debug), cl::value_desc("FROM=TO"),
@@ -82,12 +68,34 @@ static std::string loadOptions() {
   return Text;
 }
 
+/// One of this command's options that stands after the trace, where LLDB's
+/// options are; empty: there is none.
+static StringRef misplacedOption(ArrayRef<const char *> LldbWords) {
+  for (StringRef Word : LldbWords) {
+    if (Word == "--")
+      break;
+    StringRef Name = Word;
+    if (!Name.consume_front("--"))
+      continue;
+    Name = Name.split('=').first;
+    if (Name != "help" && Name != "color" && Debug.OptionsMap.contains(Name))
+      return Word;
+  }
+  return "";
+}
+
 static int run(ArrayRef<const char *> Words) {
   if (Words.empty())
     return failNoTrace(Debug);
   StringRef Trace = Words.front();
-  if (Error E = checkTrace(Trace))
-    return fail(Debug, 2, std::move(E));
+  if (StringRef Word = misplacedOption(Words.drop_front()); !Word.empty())
+    return failUsage(Debug, "'" + Word +
+                                "' must stand before the trace: what "
+                                "follows the trace is for LLDB");
+  // LLDB would start, and go on without the trace.
+  if (Expected<std::unique_ptr<MemoryBuffer>> File = file::openTraceFile(Trace);
+      !File)
+    return fail(Debug, 2, File.takeError());
   if (std::string Wrong = Files.wrong(); !Wrong.empty())
     return failUsage(Debug, Wrong);
   for (StringRef Mapping : SourceMap)

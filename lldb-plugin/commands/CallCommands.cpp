@@ -298,7 +298,9 @@ static Error calls(CommandCall &Call, target::LoadedTrace &Loaded) {
   for (const Described<CallAnswer> &D : Found->Answers)
     Rows.add({groupedDigits(D.Values.Start), returnText(D.Call),
               std::to_string(D.Call.Thread), callText(D, Loaded.trace(), How),
-              D.Call.Caller ? target::placeOf(*D.Call.Caller, How) : ""});
+              D.Call.Caller
+                  ? target::placeOf(*D.Call.Caller, D.Call.Outside, How)
+                  : ""});
   Call.print(Rows, "No such call.");
   Call.print(Search.notes());
   Call.printEnd(*Found);

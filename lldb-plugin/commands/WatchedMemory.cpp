@@ -4,7 +4,7 @@
 #include "lldb-plugin/target/Scout.h"
 #include "lldb-plugin/values/ValueText.h"
 #include "query/json/JsonAnswers.h"
-#include "llvm/ADT/APInt.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -15,6 +15,7 @@ using values::isInMemory;
 using values::isPlain;
 using values::valueOf;
 using values::valueText;
+using values::wholeNumber;
 
 std::string Watched::title() const {
   if (!Type.IsValid())
@@ -201,8 +202,8 @@ static bool findBitField(CommandCall &Call, Watched &Result) {
 }
 
 /// The bit-field's value, according to its type.
-static std::string bitFieldText(lldb::SBTarget Target, ArrayRef<uint8_t> Bytes,
-                                const Watched &What) {
+static lldb::SBValue bitField(lldb::SBTarget Target, ArrayRef<uint8_t> Bytes,
+                              const Watched &What) {
   lldb::SBType Type = What.Type;
   APInt All(unsigned(Bytes.size() * 8), 0);
   for (size_t I = 0; I < Bytes.size(); ++I)
@@ -214,7 +215,7 @@ static std::string bitFieldText(lldb::SBTarget Target, ArrayRef<uint8_t> Bytes,
   SmallVector<uint8_t, 8> Value;
   for (unsigned I = 0; I < Width; I += 8)
     Value.push_back(uint8_t(Bits.extractBitsAsZExtValue(8, I)));
-  return valueText(valueOf(Target, Value, Type));
+  return valueOf(Target, Value, Type);
 }
 
 /// The value of an option that takes a number or an expression.
@@ -297,7 +298,7 @@ Expected<std::string> valueAt(target::LoadedTrace &Loaded, const Watched &What,
   if (!What.Type.IsValid())
     return target::valueText(ArrayRef<uint8_t>(M->Bytes));
   if (What.Field)
-    return bitFieldText(Loaded.process().GetTarget(), M->Bytes, What);
+    return valueText(bitField(Loaded.process().GetTarget(), M->Bytes, What));
   if (isPlain(What.Type))
     return valueText(
         valueOf(Loaded.process().GetTarget(), M->Bytes, What.Type));
@@ -309,6 +310,37 @@ Expected<std::string> valueAt(target::LoadedTrace &Loaded, const Watched &What,
   lldb::SBTarget Target = (*There)->target();
   lldb::SBAddress Place(What.Range.First, Target);
   return valueText(Target.CreateValueFromAddress("value", Place, What.Type));
+}
+
+Expected<std::optional<APSInt>> numberAt(target::LoadedTrace &Loaded,
+                                         const Watched &What, Timestamp Time) {
+  const uint64_t Size = What.Range.Last - What.Range.First + 1;
+  auto NoNumber = [&] {
+    return createStringError(What.title() +
+                             " is neither a whole number nor a pointer");
+  };
+  if (Size > 16)
+    return NoNumber();
+  Expected<answers::MemoryContents> M =
+      Loaded.trace().memory(What.Range.First, Size, Time);
+  if (!M)
+    return M.takeError();
+  if (M->Mapped.empty())
+    return std::nullopt;
+  if (!What.Type.IsValid()) {
+    if (Size > 8)
+      return NoNumber();
+    uint64_t Value = 0;
+    llvm::copy(M->Bytes, reinterpret_cast<uint8_t *>(&Value));
+    return APSInt::getUnsigned(Value);
+  }
+  lldb::SBTarget Target = Loaded.process().GetTarget();
+  std::optional<APSInt> Number =
+      wholeNumber(What.Field ? bitField(Target, M->Bytes, What)
+                             : valueOf(Target, M->Bytes, What.Type));
+  if (!Number)
+    return NoNumber();
+  return Number;
 }
 
 } // namespace chronicle::commands

@@ -8,6 +8,7 @@
 
 #include "lldb-plugin/commands/CommandCall.h"
 #include "query/answers/Activation.h"
+#include "llvm/ADT/APSInt.h"
 
 namespace chronicle::commands {
 
@@ -38,6 +39,11 @@ llvm::Expected<Watched> watchedMemory(CommandCall &Call,
 /// memory, other types a move of the scout.
 llvm::Expected<std::string> valueAt(target::LoadedTrace &Loaded,
                                     const Watched &What, Timestamp Time);
+
+/// The same as a number; nothing: it is not mapped then. Fails if its type is
+/// neither that of whole numbers nor of pointers. Costs a read of memory.
+llvm::Expected<std::optional<llvm::APSInt>>
+numberAt(target::LoadedTrace &Loaded, const Watched &What, Timestamp Time);
 
 } // namespace chronicle::commands
 

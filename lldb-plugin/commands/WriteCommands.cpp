@@ -7,10 +7,10 @@
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Scout.h"
 #include "lldb-plugin/target/Table.h"
+#include "lldb-plugin/values/WriteFilter.h"
 #include "lldb-plugin/values/WrittenMembers.h"
 #include "query/json/JsonAnswers.h"
 #include "trace-format/Text.h"
-#include "llvm/Support/Endian.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -82,24 +82,6 @@ struct ShownWrite {
 };
 } // namespace
 
-/// "vtable for Circle + 16", if the pointer points into such a table.
-static std::string vtableName(const query::Trace &T, uint64_t Pointer,
-                              Timestamp At) {
-  std::optional<symbols::SymbolAt> Symbol = T.symbols().findGlobal(Pointer, At);
-  if (!Symbol || !StringRef(Symbol->Name).contains("vtable for "))
-    return "";
-  return formatv("{0} + {1}", Symbol->Name, Pointer - Symbol->Address);
-}
-
-/// The same for a pointer in memory; empty: it does not point there.
-static Expected<std::string> vtableNameAt(const query::Trace &T,
-                                          uint64_t Address, Timestamp At) {
-  Expected<answers::MemoryContents> M = T.memory(Address, 8, At);
-  if (!M)
-    return M.takeError();
-  return vtableName(T, support::endian::read64le(M->Bytes.data()), At);
-}
-
 /// The whole value, and of a pointer to a table of virtual functions the
 /// table's name.
 static Expected<std::string> wholeValue(target::LoadedTrace &Loaded,
@@ -110,7 +92,7 @@ static Expected<std::string> wholeValue(target::LoadedTrace &Loaded,
       (Type.IsValid() && !Type.GetCanonicalType().IsPointerType()))
     return Text;
   Expected<std::string> Name =
-      vtableNameAt(Loaded.trace(), What.Range.First, At);
+      values::vtableNameAt(Loaded.trace(), What.Range.First, At);
   if (!Name)
     return Name.takeError();
   return *Text + (Name->empty() ? "" : " " + *Name);
@@ -146,7 +128,7 @@ membersAt(target::LoadedTrace &Loaded, const Watched &What,
   std::optional<Error> Failed;
   auto Vtable = [&](lldb::SBValue Class) -> std::string {
     Expected<std::string> Name =
-        vtableNameAt(Loaded.trace(), Class.GetLoadAddress(), At);
+        values::vtableNameAt(Loaded.trace(), Class.GetLoadAddress(), At);
     if (Name)
       return Name->empty() ? "no table of virtual functions" : *Name;
     if (!Failed)
@@ -333,6 +315,40 @@ showAll(CommandCall &Call, target::LoadedTrace &Loaded, const Watched &What,
   return Rows;
 }
 
+/// As questions::searchWrites(), but only those for which the condition holds.
+static Expected<questions::SearchEnd>
+searchWhere(const values::WriteFilter &Where, target::LoadedTrace &Loaded,
+            const Watched &What, questions::SearchOptions Options,
+            questions::Visitor<WriteAnswer> Visit,
+            const answers::Cancellation &Cancel) {
+  questions::AnswerSink<WriteAnswer> Sink(Options.Limit, Visit);
+  Options.Limit = UINT64_MAX;
+  Error Failed = Error::success();
+  Expected<questions::SearchEnd> End = questions::searchWrites(
+      Loaded.trace(), What.Range, Options,
+      [&](WriteAnswer W) {
+        using Number = Expected<std::optional<APSInt>>;
+        Expected<bool> Wanted = Where.wants(
+            [&] {
+              return W.HasOld ? numberAt(Loaded, What, momentBefore(W.Write))
+                              : Number(std::nullopt);
+            },
+            [&] {
+              return W.HasNew ? numberAt(Loaded, What, W.visibleFrom())
+                              : Number(std::nullopt);
+            });
+        if (!Wanted) {
+          Failed = joinErrors(std::move(Failed), Wanted.takeError());
+          return false;
+        }
+        return *Wanted ? Sink.add(std::move(W)) : !Cancel.Cancelled;
+      },
+      Cancel);
+  if (!End)
+    Failed = joinErrors(std::move(Failed), End.takeError());
+  return Sink.finish(std::move(Failed));
+}
+
 static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
   Expected<Watched> What = watchedMemory(Call, Loaded);
   if (!What)
@@ -354,10 +370,17 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
   Expected<questions::SearchOptions> Options = Call.searchOptions(Loaded, When);
   if (!Options)
     return Options.takeError();
+  Expected<values::WriteFilter> Where =
+      values::WriteFilter::parse(Call.value("where"));
+  if (!Where)
+    return Where.takeError();
   Expected<SearchResult<WriteAnswer>> Found =
       Call.collect<WriteAnswer>([&](questions::Visitor<WriteAnswer> Visit,
                                     const answers::Cancellation &Cancel) {
-        return questions::searchWrites(T, What->Range, *Options, Visit, Cancel);
+        return Where->empty() ? questions::searchWrites(T, What->Range,
+                                                        *Options, Visit, Cancel)
+                              : searchWhere(*Where, Loaded, *What, *Options,
+                                            Visit, Cancel);
       });
   if (!Found)
     return Found.takeError();
@@ -383,7 +406,7 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
     Rows.add({groupedDigits(W.Answer.Write.Time),
               std::to_string(W.Answer.Write.Thread), W.Old, W.New,
               writerText(Loaded, W.Answer, How)});
-  Call.print(Rows, "Nothing writes it.");
+  Call.print(Rows, Where->empty() ? "Nothing writes it." : "No such write.");
   Call.printEnd(*Found);
   return Error::success();
 }
@@ -407,6 +430,8 @@ ArrayRef<CommandSpec> writeCommands() {
   static const OptionSpec AllOptions[] = {
       Address,
       Size,
+      {"where", 0, "comparisons",
+       "Only writes for which this is true; old and new are the values."},
       FromOption,
       ToOption,
       LimitOption,
@@ -453,12 +478,17 @@ ArrayRef<CommandSpec> writeCommands() {
        .Run = writes,
        .Help = "Show the history of a value: every write to a variable, an "
                "expression or an address.",
-       .Arguments = "<expression> | -a <address> -s <size>",
+       .Arguments = "[--where <comparisons>] <expression> | -a <address> -s "
+                    "<size>",
        .Details = "Prints a table, newest write first: for a local variable "
                   "the writes during the present call, for anything else "
                   "those of the whole run. 'chronicle goto' takes the "
-                  "times.\n",
+                  "times. --where compares the values before and after each "
+                  "write, old and new, with whole numbers or with each other, "
+                  "joined by &&.\n",
        .Examples = "  chronicle writes Counter\n"
+                   "  chronicle writes Balance --where 'new < 0'\n"
+                   "  chronicle writes Level --where 'new < old'\n"
                    "  chronicle writes --limit 100 --to -1 List.Size\n"
                    "  chronicle writes --oldest-first -a 0x4c4010 -s 8\n",
        .Options = AllOptions,

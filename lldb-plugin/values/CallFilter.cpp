@@ -2,66 +2,16 @@
 #include "lldb-plugin/values/CallFilter.h"
 #include "lldb-plugin/values/ValueText.h"
 #include "trace-format/Text.h"
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
 namespace chronicle::values {
 
-std::optional<CallFilter::Comparison> CallFilter::comparison(StringRef Text) {
-  Text = Text.trim();
-  StringRef Name =
-      Text.take_while([](char C) { return isAlnum(C) || C == '_'; });
-  if (Name.empty() || isDigit(Name[0]))
-    return std::nullopt;
-  StringRef Rest = Text.drop_front(Name.size()).ltrim();
-  for (StringRef Order : {"==", "!=", "<=", ">=", "<", ">"}) {
-    if (!Rest.consume_front(Order))
-      continue;
-    int64_t Number;
-    if (Rest.trim().getAsInteger(0, Number))
-      return std::nullopt;
-    return Comparison{Name.str(), Order.str(), Number};
-  }
-  return std::nullopt;
-}
-
 CallFilter::CallFilter(StringRef Expression, size_t Functions)
-    : Expression(Expression.trim()), Functions(Functions) {
-  SmallVector<StringRef, 4> Parts;
-  Expression.split(Parts, "&&");
-  for (StringRef Part : Parts) {
-    std::optional<Comparison> C = comparison(Part);
-    if (!C) {
-      Comparisons.clear();
-      return;
-    }
-    Comparisons.push_back(std::move(*C));
-  }
-}
-
-std::optional<bool> CallFilter::holds(const Comparison &C,
-                                      ArrayRef<Parameter> Parameters) {
-  auto *P = find_if(Parameters,
-                    [&](const Parameter &Each) { return Each.Name == C.Name; });
-  if (P == Parameters.end() || !P->Number)
-    return std::nullopt;
-  // In C the negative number would become a large one.
-  if (P->Number->isUnsigned() && C.Number < 0)
-    return std::nullopt;
-  int Order = APSInt::compareValues(*P->Number, APSInt::get(C.Number));
-  if (C.Order == "==")
-    return Order == 0;
-  if (C.Order == "!=")
-    return Order != 0;
-  if (C.Order == "<")
-    return Order < 0;
-  if (C.Order == "<=")
-    return Order <= 0;
-  return C.Order == ">" ? Order > 0 : Order >= 0;
-}
+    : Expression(Expression.trim()), Functions(Functions),
+      Simple(Comparisons::parse(Expression)) {}
 
 /// Leaves the function out if the search is about others too.
 Expected<bool> CallFilter::leaveOut(StringRef Function,
@@ -124,14 +74,14 @@ CallFilter::wants(CallReader &Reader, const CallMoment &Call,
       return Entry.takeError();
     return evaluate(*Entry, Call, Function);
   }
-  bool All = true, Sure = !Comparisons.empty();
-  for (const Comparison &C : Comparisons) {
-    std::optional<bool> Holds = holds(C, *Parameters);
-    Sure &= Holds.has_value();
-    All &= Holds.value_or(true);
-  }
-  if (Sure)
-    return All;
+  auto Number = [&](StringRef Name) -> std::optional<APSInt> {
+    auto P = find_if(*Parameters,
+                     [&](const Parameter &Each) { return Each.Name == Name; });
+    return P == Parameters->end() ? std::nullopt : P->Number;
+  };
+  if (Simple)
+    if (std::optional<bool> Holds = Simple->hold(Number))
+      return *Holds;
   Expected<std::optional<lldb::SBFrame>> Frame = Reader.frame(Call);
   if (!Frame)
     return Frame.takeError();

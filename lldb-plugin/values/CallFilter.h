@@ -7,13 +7,14 @@
 #define CHRONICLE_LLDB_PLUGIN_VALUES_CALLFILTER_H
 
 #include "lldb-plugin/values/CallReader.h"
+#include "lldb-plugin/values/Comparisons.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace chronicle::values {
 
-/// Comparisons of names with whole numbers, joined by &&, are evaluated here,
-/// in microseconds per call. LLDB compiles and interprets anything else at each
-/// call, which takes milliseconds.
+/// Comparisons of parameters with whole numbers and with each other, joined by
+/// &&, are evaluated here, in microseconds per call. LLDB compiles and
+/// interprets anything else at each call, which takes milliseconds.
 class CallFilter {
 public:
   /// An empty expression wants all calls. Functions is how many the search is
@@ -31,15 +32,6 @@ public:
   std::string notes() const;
 
 private:
-  struct Comparison {
-    std::string Name;  ///< of a parameter
-    std::string Order; ///< ==, !=, <, <=, >, >=
-    int64_t Number;
-  };
-  static std::optional<Comparison> comparison(llvm::StringRef Text);
-  /// Nothing: not a number, so that LLDB must evaluate it.
-  static std::optional<bool> holds(const Comparison &C,
-                                   llvm::ArrayRef<Parameter> Parameters);
   /// Lets LLDB evaluate the expression in a frame of the call.
   llvm::Expected<bool> evaluate(lldb::SBFrame Frame, const CallMoment &Call,
                                 llvm::StringRef Function);
@@ -48,7 +40,7 @@ private:
 
   std::string Expression;
   size_t Functions;
-  std::vector<Comparison> Comparisons;  ///< all that it is made of, or none
+  std::optional<Comparisons> Simple;    ///< all that it is made of, or nothing
   llvm::StringMap<std::string> LeftOut; ///< functions, and why
   size_t Early = 0; ///< calls that did not get past their prologue
 };

@@ -183,50 +183,6 @@ CallReader::frame(const CallMoment &Call) {
   return *Frame;
 }
 
-static std::optional<APSInt> numberOf(lldb::SBValue V) {
-  lldb::SBError Failed;
-  if (V.GetError().Fail())
-    return std::nullopt;
-  if (V.GetType().IsPointerType()) {
-    uint64_t Address = V.GetValueAsUnsigned(Failed);
-    if (Failed.Fail())
-      return std::nullopt;
-    return APSInt::getUnsigned(Address);
-  }
-  switch (V.GetType().GetCanonicalType().GetBasicType()) {
-  case lldb::eBasicTypeChar:
-  case lldb::eBasicTypeSignedChar:
-  case lldb::eBasicTypeShort:
-  case lldb::eBasicTypeInt:
-  case lldb::eBasicTypeLong:
-  case lldb::eBasicTypeLongLong: {
-    int64_t Value = V.GetValueAsSigned(Failed);
-    if (Failed.Fail())
-      return std::nullopt;
-    return APSInt::get(Value);
-  }
-  case lldb::eBasicTypeUnsignedChar:
-  case lldb::eBasicTypeUnsignedShort:
-  case lldb::eBasicTypeBool: {
-    // Promoted to int, so that comparisons with a negative number are right.
-    uint64_t Value = V.GetValueAsUnsigned(Failed);
-    if (Failed.Fail())
-      return std::nullopt;
-    return APSInt::get(int64_t(Value));
-  }
-  case lldb::eBasicTypeUnsignedInt:
-  case lldb::eBasicTypeUnsignedLong:
-  case lldb::eBasicTypeUnsignedLongLong: {
-    uint64_t Value = V.GetValueAsUnsigned(Failed);
-    if (Failed.Fail())
-      return std::nullopt;
-    return APSInt::getUnsigned(Value);
-  }
-  default:
-    return std::nullopt;
-  }
-}
-
 static std::vector<Parameter> readParameters(lldb::SBFrame Frame) {
   std::vector<Parameter> Result;
   lldb::SBValueList List =
@@ -236,7 +192,7 @@ static std::vector<Parameter> readParameters(lldb::SBFrame Frame) {
     lldb::SBValue V = List.GetValueAtIndex(I);
     const char *Name = V.GetName(), *Type = V.GetTypeName();
     Result.push_back(
-        {Name ? Name : "", Type ? Type : "", valueText(V), numberOf(V)});
+        {Name ? Name : "", Type ? Type : "", valueText(V), wholeNumber(V)});
   }
   return Result;
 }

@@ -64,6 +64,53 @@ lldb::SBValue valueOf(lldb::SBTarget Target, ArrayRef<uint8_t> Bytes,
   return Target.CreateValueFromData("value", Data, Type);
 }
 
+std::optional<APSInt> wholeNumber(lldb::SBValue V) {
+  lldb::SBError Failed;
+  if (V.GetError().Fail())
+    return std::nullopt;
+  if (V.GetType().IsPointerType()) {
+    uint64_t Address = V.GetValueAsUnsigned(Failed);
+    if (Failed.Fail())
+      return std::nullopt;
+    return APSInt::getUnsigned(Address);
+  }
+  lldb::SBType Type = V.GetType().GetCanonicalType();
+  if (Type.GetTypeClass() == lldb::eTypeClassEnumeration)
+    Type = Type.GetEnumerationIntegerType().GetCanonicalType();
+  switch (Type.GetBasicType()) {
+  case lldb::eBasicTypeChar:
+  case lldb::eBasicTypeSignedChar:
+  case lldb::eBasicTypeShort:
+  case lldb::eBasicTypeInt:
+  case lldb::eBasicTypeLong:
+  case lldb::eBasicTypeLongLong: {
+    int64_t Value = V.GetValueAsSigned(Failed);
+    if (Failed.Fail())
+      return std::nullopt;
+    return APSInt::get(Value);
+  }
+  case lldb::eBasicTypeUnsignedChar:
+  case lldb::eBasicTypeUnsignedShort:
+  case lldb::eBasicTypeBool: {
+    // Promoted to int, so that comparisons with a negative number are right.
+    uint64_t Value = V.GetValueAsUnsigned(Failed);
+    if (Failed.Fail())
+      return std::nullopt;
+    return APSInt::get(int64_t(Value));
+  }
+  case lldb::eBasicTypeUnsignedInt:
+  case lldb::eBasicTypeUnsignedLong:
+  case lldb::eBasicTypeUnsignedLongLong: {
+    uint64_t Value = V.GetValueAsUnsigned(Failed);
+    if (Failed.Fail())
+      return std::nullopt;
+    return APSInt::getUnsigned(Value);
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
 bool isInMemory(lldb::SBValue Value) {
   const uint64_t Address = Value.GetLoadAddress();
   if (!Value.IsValid() || Address == LLDB_INVALID_ADDRESS ||

@@ -7,7 +7,9 @@
 #define CHRONICLE_LLDB_PLUGIN_VALUES_VALUETEXT_H
 
 #include "lldb/API/LLDB.h"
+#include "llvm/ADT/APSInt.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <optional>
 #include <string>
 
 namespace chronicle::values {
@@ -17,6 +19,9 @@ std::string errorText(lldb::SBError E);
 
 /// The value, its summary, the members.
 std::string valueText(lldb::SBValue Value);
+
+/// Nothing: neither a whole number, nor an enumerator, nor a pointer.
+std::optional<llvm::APSInt> wholeNumber(lldb::SBValue Value);
 
 /// Whether the text of such a value depends on its bytes alone.
 bool isPlain(lldb::SBType Type);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/values/WrittenMembers.h"
 #include "lldb-plugin/values/ValueText.h"
+#include "query/symbols/Symbols.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -146,6 +149,18 @@ std::string newText(const std::vector<MemberChange> &Changes) {
   return membersText(Changes, [](const MemberChange &C) -> const std::string & {
     return C.New;
   });
+}
+
+Expected<std::string> vtableNameAt(const query::Trace &T, uint64_t Address,
+                                   Timestamp At) {
+  Expected<answers::MemoryContents> M = T.memory(Address, 8, At);
+  if (!M)
+    return M.takeError();
+  const uint64_t Pointer = support::endian::read64le(M->Bytes.data());
+  std::optional<symbols::SymbolAt> Symbol = T.symbols().findGlobal(Pointer, At);
+  if (!Symbol || !StringRef(Symbol->Name).contains("vtable for "))
+    return "";
+  return formatv("{0} + {1}", Symbol->Name, Pointer - Symbol->Address).str();
 }
 
 } // namespace chronicle::values

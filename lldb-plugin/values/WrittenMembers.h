@@ -7,6 +7,7 @@
 #define CHRONICLE_LLDB_PLUGIN_VALUES_WRITTENMEMBERS_H
 
 #include "lldb/API/LLDB.h"
+#include "query/Trace.h"
 #include "query/answers/Ranges.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <string>
@@ -41,6 +42,11 @@ std::vector<MemberChange> changedMembers(std::vector<MemberText> Old,
 /// "{X = 1, Y = 2}": the first eight.
 std::string oldText(const std::vector<MemberChange> &Changes);
 std::string newText(const std::vector<MemberChange> &Changes);
+
+/// "vtable for Circle + 16", if the pointer at an address points into such a
+/// table; else empty.
+llvm::Expected<std::string> vtableNameAt(const query::Trace &T,
+                                         uint64_t Address, Timestamp At);
 
 } // namespace chronicle::values
 

@@ -202,6 +202,8 @@ json::Object toJSON(const questions::CallAnswer &C) {
       {"inlined", C.Inlined},
       {"caller", toJSON(C.Caller)},
   };
+  if (C.Outside)
+    Result["outside"] = toJSON(C.Outside);
   if (C.End)
     addEnd(Result, *C.End);
   return Result;

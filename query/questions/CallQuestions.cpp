@@ -17,7 +17,8 @@ struct Arrival {
   answers::Activation Call;
   uint64_t CallSite = 0; ///< of the call, or of the jump of a tail call
   bool TailCall = false;
-  size_t Depth = 0;
+  /// The calls around it, innermost first.
+  std::vector<answers::Activation> Callers;
 };
 } // namespace
 
@@ -35,7 +36,8 @@ static Expected<std::optional<Arrival>> arrivalAt(const query::Trace &T,
   Arrival Result;
   Result.Call = Stack->front();
   Result.CallSite = Result.Call.CallSite;
-  Result.Depth = Stack->size() - 1;
+  Stack->erase(Stack->begin());
+  Result.Callers = std::move(*Stack);
   if (Result.Call.Entry == X.Time || X.Time == 0)
     return Result;
   Expected<std::optional<uint64_t>> Before =
@@ -80,10 +82,12 @@ static Expected<std::optional<CallAnswer>> callAt(const query::Trace &T,
   Answer.Arguments = {R->word(CH_OFFSET_RDI), R->word(CH_OFFSET_RSI),
                       R->word(CH_OFFSET_RDX), R->word(CH_OFFSET_RCX),
                       R->word(CH_OFFSET_R8),  R->word(CH_OFFSET_R9)};
-  Answer.Depth = A.Depth;
+  Answer.Depth = A.Callers.size();
   Answer.TailCall = A.TailCall;
-  if (A.CallSite)
+  if (A.CallSite) {
     Answer.Caller = placeAt(T, A.CallSite, X.Time);
+    Answer.Outside = callerOfSystemCode(T, *Answer.Caller, A.Callers, X.Time);
+  }
   return Answer;
 }
 
@@ -224,6 +228,9 @@ inlinedCallAt(const query::Trace &T, const answers::Execution &X,
   // Erasing nothing would move each frame to itself.
   if (It != Frames.begin())
     Frames.erase(Frames.begin(), It);
+  Answer.Outside = callerOfSystemCode(
+      T, *Answer.Caller, ArrayRef(*Stack).drop_front(Stack->empty() ? 0 : 1),
+      X.Time);
   return Answer;
 }
 

@@ -32,6 +32,8 @@ struct CallAnswer {
   bool Inlined = false;
   /// The call, or the jump of a tail call. If inlined, the line of the call.
   std::optional<Place> Caller;
+  /// If that is the system's code, who called it.
+  std::optional<Place> Outside;
 };
 
 /// Calls of the functions of that name, also of inlined ones. Every result

@@ -53,22 +53,16 @@ static bool leaveSystemCode(Place &Where) {
   return true;
 }
 
-Expected<std::optional<Place>> callerOfSystemCode(const query::Trace &T,
-                                                  const Place &Where,
-                                                  uint32_t Thread,
-                                                  Timestamp At) {
+std::optional<Place> callerOfSystemCode(const query::Trace &T,
+                                        const Place &Where,
+                                        ArrayRef<answers::Activation> Callers,
+                                        Timestamp At) {
   if (!isSystemCode(Where))
     return std::nullopt;
   Place Caller = Where;
   if (leaveSystemCode(Caller))
     return Caller;
-  Expected<std::vector<answers::Activation>> Stack = T.callStack(Thread, At);
-  if (!Stack)
-    return Stack.takeError();
-  // Frames above the place, such as a signal handler's, do not count.
-  auto Start = find_if(
-      *Stack, [&](const answers::Activation &A) { return A.Pc == Where.Pc; });
-  for (const answers::Activation &A : make_range(Start, Stack->end())) {
+  for (const answers::Activation &A : Callers) {
     if (!A.Pc)
       continue;
     Caller = placeAt(T, A.Pc, At);
@@ -76,6 +70,25 @@ Expected<std::optional<Place>> callerOfSystemCode(const query::Trace &T,
       return Caller;
   }
   return std::nullopt;
+}
+
+Expected<std::optional<Place>> callerOfSystemCode(const query::Trace &T,
+                                                  const Place &Where,
+                                                  uint32_t Thread,
+                                                  Timestamp At) {
+  if (std::optional<Place> Caller =
+          callerOfSystemCode(T, Where, ArrayRef<answers::Activation>(), At))
+    return Caller;
+  if (!isSystemCode(Where))
+    return std::nullopt;
+  Expected<std::vector<answers::Activation>> Stack = T.callStack(Thread, At);
+  if (!Stack)
+    return Stack.takeError();
+  // Frames above the place, such as a signal handler's, do not count.
+  auto Start = find_if(
+      *Stack, [&](const answers::Activation &A) { return A.Pc == Where.Pc; });
+  return callerOfSystemCode(
+      T, Where, ArrayRef(*Stack).drop_front(Start - Stack->begin()), At);
 }
 
 Expected<uint32_t> liveThread(const query::Trace &T, uint32_t Thread,

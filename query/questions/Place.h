@@ -33,6 +33,12 @@ llvm::Expected<std::optional<Place>> callerOfSystemCode(const query::Trace &T,
                                                         uint32_t Thread,
                                                         Timestamp At);
 
+/// The same for a place that one of the calls under way is at: Callers are
+/// those around it, innermost first. Costs a look for a symbol per call.
+std::optional<Place>
+callerOfSystemCode(const query::Trace &T, const Place &Where,
+                   llvm::ArrayRef<answers::Activation> Callers, Timestamp At);
+
 /// Returns the thread if it is alive at that moment; for 0, the one that runs
 /// then.
 llvm::Expected<uint32_t> liveThread(const query::Trace &T, uint32_t Thread,

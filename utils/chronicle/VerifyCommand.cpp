@@ -124,9 +124,10 @@ static void printJson(const file::TraceReader &T,
 
 static void printMismatches(const query::VerifyReport &R) {
   for (const replay::Mismatch &M : R.Mismatches) {
-    outs() << "mismatch in block " << M.Block << " at timestamp " << M.Time;
+    outs() << "mismatch in block " << groupedDigits(M.Block) << " at time "
+           << groupedDigits(M.Time);
     if (M.Superblock) {
-      outs() << ", superblock " << M.Superblock;
+      outs() << ", superblock " << groupedDigits(M.Superblock);
       if (M.SuperblockAddress)
         outs() << formatv(" ({0:x})", M.SuperblockAddress);
     }

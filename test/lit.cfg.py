@@ -91,6 +91,6 @@ def can_mount():
 if can_mount():
     config.available_features.add("mount")
 for program in ("gzip", "xz", "sqlite3", "perl", "bash", "git", "luajit", "openssl", "node",
-                "groff", "tmux", "zsh"):
+                "groff", "tmux", "zsh", "dwz", "meson", "automake"):
     if shutil.which(program):
         config.available_features.add(program)

@@ -196,7 +196,8 @@ std::vector<std::string> ModuleFinder::debugDirectories() const {
   std::vector<std::string> Result = Options.DebugDirectories;
   if (!Options.Sysroot.empty())
     Result.push_back(Options.Sysroot + SystemDebugDirectory);
-  if (Packed && Packed->has(pieces::PackedKind::Debug)) {
+  if (Packed && (Packed->has(pieces::PackedKind::Debug) ||
+                 Packed->has(pieces::PackedKind::Supplementary))) {
     if (Expected<std::string> Root = Packed->root())
       Result.push_back(*Root + SystemDebugDirectory);
     else
@@ -251,6 +252,17 @@ ModuleFile ModuleFinder::find(const state::ModuleLoad &Load) const {
     Result.Problems.push_back(Packed->problem().str());
   findBinary(Load, Result);
   findDebug(Load, Result);
+  if (!Packed)
+    return Result;
+  // gdb looks for what dwz moved away by its build id.
+  for (const ElfFile *File : {&Result.Binary, &Result.Debug})
+    if (File->getBinary())
+      if (std::optional<SupplementaryLink> Link =
+              supplementaryLinkOf(*File->getBinary()))
+        unpack(
+            Packed.get(),
+            Packed->find(pieces::PackedKind::Supplementary, "", Link->BuildId),
+            Result);
   return Result;
 }
 

@@ -182,6 +182,13 @@ Error Packing::addModule(const state::ModuleLoad &Load) {
     return E;
   if (Error E = addDebugInfo(File.Binary, File.Path))
     return E;
+  if (const symbols::SymbolFile *Symbols = T.symbols().fileOf(Load))
+    if (size_t Split = Symbols->splitUnits())
+      leaveOut(Load.Info.Path + " (.dwo, .dwp)",
+               formatv("the debug info of {0} is in files of its own, and such "
+                       "files are not packed: compile without -gsplit-dwarf",
+                       Split == 1 ? "one of its units"
+                                  : formatv("{0} of its units", Split).str()));
   const std::string Id = files::buildIdOf(*File.Binary.getBinary());
   if (!File.Debug.getBinary() || files::debugFileName(Id).empty())
     return Error::success();

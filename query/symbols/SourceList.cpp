@@ -43,4 +43,16 @@ std::vector<SourceFile> SymbolFile::sources() const {
   return Result;
 }
 
+size_t SymbolFile::splitUnits() const {
+  if (!Dwarf)
+    return 0;
+  std::lock_guard<std::mutex> Guard(DwarfLock);
+  size_t Count = 0;
+  for (const auto &Unit : Dwarf->compile_units())
+    Count += Unit->getUnitDIE()
+                 .find({dwarf::DW_AT_dwo_name, dwarf::DW_AT_GNU_dwo_name})
+                 .has_value();
+  return Count;
+}
+
 } // namespace chronicle::symbols

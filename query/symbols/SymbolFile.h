@@ -102,6 +102,10 @@ public:
 
   /// The files that the line tables name, by path. Reads all line tables.
   std::vector<SourceFile> sources() const;
+  /// How many units have their debug info in files of their own (.dwo, or all
+  /// of them in a .dwp), as -gsplit-dwarf makes them. Reads the head of each
+  /// unit.
+  size_t splitUnits() const;
 
   /// What was found wrong with the files' tables so far, limited to a few
   /// messages.

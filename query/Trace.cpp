@@ -3,6 +3,7 @@
 #include "query/Trace.h"
 #include "query/ThreadLocals.h"
 #include "query/calls/CallHistory.h"
+#include "query/reads/ReadSearch.h"
 #include "query/search/EventSearch.h"
 #include "query/search/ExecutionSearch.h"
 #include "query/search/WriteSearch.h"
@@ -30,6 +31,26 @@ struct Trace::Impl {
   calls::CallHistory Calls;
   std::once_flag SymbolsOnce;
   std::unique_ptr<symbols::Symbols> Names;
+  std::timed_mutex ReadsLock; ///< for Reads, until it is set
+  std::atomic<const reads::ReadIndex *> ReadsMade = nullptr;
+  std::unique_ptr<reads::ReadIndex> Reads;
+
+  /// Null: cancelled.
+  Expected<const reads::ReadIndex *>
+  readIndex(const answers::IndexProgress &Progress) {
+    if (const reads::ReadIndex *Known = ReadsMade)
+      return Known;
+    // Another thread may be making it.
+    while (!ReadsLock.try_lock_for(std::chrono::milliseconds(50)))
+      if (Progress.Cancel && Progress.Cancel->Cancelled)
+        return nullptr;
+    std::lock_guard<std::timed_mutex> Guard(ReadsLock, std::adopt_lock);
+    if (!Reads)
+      if (Error E = reads::ReadIndex::open(*Reader, Progress).moveInto(Reads))
+        return E;
+    ReadsMade = Reads.get();
+    return Reads.get();
+  }
 
   Error check(Timestamp T) const {
     if (T <= Reader->instructions())
@@ -114,6 +135,31 @@ Error Trace::writes(answers::AddressRange Range, answers::TimeRange When,
                     function_ref<bool(const answers::Write &)> Visit,
                     const answers::Cancellation *Cancel) const {
   return search::findWrites(I->States, Range, When, Backward, Visit, Cancel);
+}
+
+Error Trace::reads(answers::AddressRange Range, answers::TimeRange When,
+                   bool Backward,
+                   function_ref<bool(const answers::Read &)> Visit,
+                   const answers::Cancellation *Cancel) const {
+  answers::IndexProgress Progress;
+  Progress.Cancel = Cancel;
+  Expected<const reads::ReadIndex *> Index = I->readIndex(Progress);
+  if (!Index)
+    return Index.takeError();
+  if (!*Index)
+    return Error::success();
+  return reads::findReads(I->States, **Index, Range, When, Backward, Visit,
+                          Cancel);
+}
+
+Expected<std::optional<Trace::ReadIndexFacts>>
+Trace::readIndex(const answers::IndexProgress &Progress) const {
+  Expected<const reads::ReadIndex *> Index = I->readIndex(Progress);
+  if (!Index)
+    return Index.takeError();
+  if (!*Index)
+    return std::nullopt;
+  return ReadIndexFacts{(*Index)->bytes(), (*Index)->path().str()};
 }
 
 Error Trace::executions(answers::AddressRange Code, answers::TimeRange When,

@@ -14,9 +14,11 @@
 #include "query/answers/Activation.h"
 #include "query/answers/Cancellation.h"
 #include "query/answers/Execution.h"
+#include "query/answers/IndexProgress.h"
 #include "query/answers/Memory.h"
 #include "query/answers/Module.h"
 #include "query/answers/Ranges.h"
+#include "query/answers/Read.h"
 #include "query/answers/Registers.h"
 #include "query/answers/ThreadInfo.h"
 #include "query/answers/TimedEvent.h"
@@ -81,6 +83,22 @@ public:
                      bool Backward,
                      llvm::function_ref<bool(const answers::Write &)> Visit,
                      const answers::Cancellation *Cancel = nullptr) const;
+  /// Reads of the range by instructions, as writes() finds writes. Makes the
+  /// index of reads first if there is none (readIndex()).
+  llvm::Error reads(answers::AddressRange Range, answers::TimeRange When,
+                    bool Backward,
+                    llvm::function_ref<bool(const answers::Read &)> Visit,
+                    const answers::Cancellation *Cancel = nullptr) const;
+  /// What the index of reads is: made by replaying the whole run when it is
+  /// first asked for, and kept in a file from then on.
+  struct ReadIndexFacts {
+    uint64_t Bytes;
+    std::string Path; ///< of the file; empty if it is only in memory
+  };
+  /// Opens or makes the index of reads. Nothing if that was cancelled: what is
+  /// made already is kept, and the next call goes on from there.
+  llvm::Expected<std::optional<ReadIndexFacts>>
+  readIndex(const answers::IndexProgress &Progress) const;
   /// Instructions executed whose address is in the range. Thread 0: any.
   llvm::Error
   executions(answers::AddressRange Code, answers::TimeRange When,

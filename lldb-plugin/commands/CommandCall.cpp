@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <thread>
 
 using namespace llvm;
@@ -184,6 +185,34 @@ void CommandCall::printJson(const json::Value &Value) {
   std::string Text;
   raw_string_ostream(Text) << Value << '\n';
   Result.PutCString(Text.c_str());
+}
+
+/// Whether it was interrupted.
+bool CommandCall::withProgress(
+    StringRef Title, function_ref<void(const answers::IndexProgress &)> Work) {
+  std::vector<std::string> Notes;
+  std::mutex Lock;
+  std::optional<lldb::SBProgress> Bar;
+  uint64_t Shown = 0;
+  answers::IndexProgress Progress;
+  Progress.Note = [&](StringRef Sentence) { Notes.push_back(Sentence.str()); };
+  Progress.Step = [&](uint64_t Done, uint64_t Total) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    const uint64_t Percent = Total ? Done * 100 / Total : 100;
+    if (!Bar)
+      Bar.emplace(Title.str().c_str(), "Ctrl-C ends it", 100, Debugger);
+    if (Percent > Shown)
+      Bar->Increment(Percent - std::exchange(Shown, Percent));
+  };
+  const bool Interrupted =
+      interruptibly(Title, [&](const answers::Cancellation &Cancel) {
+        Progress.Cancel = &Cancel;
+        Work(Progress);
+      });
+  for (const std::string &Note : Notes)
+    if (!json())
+      print("note: " + Note + "\n");
+  return Interrupted;
 }
 
 bool CommandCall::interruptibly(

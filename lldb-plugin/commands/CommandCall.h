@@ -89,6 +89,24 @@ public:
     return llvm::createStringError("interrupted");
   }
 
+  /// Makes something that takes long once, such as an index. LLDB shows Title
+  /// and how far it is; the sentences that Work notes are printed. Ctrl-C makes
+  /// it an error.
+  template <class Made>
+  llvm::Expected<Made>
+  make(llvm::StringRef Title,
+       llvm::function_ref<llvm::Expected<Made>(const answers::IndexProgress &)>
+           Work) {
+    std::optional<llvm::Expected<Made>> Result;
+    if (!withProgress(Title, [&](const answers::IndexProgress &Progress) {
+          Result.emplace(Work(Progress));
+        }))
+      return std::move(*Result);
+    llvm::consumeError(Result->takeError());
+    return llvm::createStringError(
+        "interrupted; asking again goes on from there");
+  }
+
   /// Collects the answers of a search. Ctrl-C ends it; what it found so far is
   /// kept.
   template <class Answer>
@@ -147,6 +165,9 @@ public:
             std::optional<llvm::json::Value> Answer = std::nullopt);
 
 private:
+  bool
+  withProgress(llvm::StringRef Title,
+               llvm::function_ref<void(const answers::IndexProgress &)> Work);
   std::string title() const;
   llvm::Error parseOption(llvm::ArrayRef<llvm::StringRef> Given, size_t &I);
 

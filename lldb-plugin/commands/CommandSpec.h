@@ -77,6 +77,7 @@ llvm::ArrayRef<CommandSpec> statusCommands();
 llvm::ArrayRef<CommandSpec> momentCommands();
 llvm::ArrayRef<CommandSpec> bookmarkCommands();
 llvm::ArrayRef<CommandSpec> writeCommands();
+llvm::ArrayRef<CommandSpec> readCommands();
 llvm::ArrayRef<CommandSpec> executionCommands();
 llvm::ArrayRef<CommandSpec> callCommands();
 llvm::ArrayRef<CommandSpec> eventCommands();

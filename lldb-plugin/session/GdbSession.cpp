@@ -252,16 +252,20 @@ std::string GdbSession::answerBreakpoint(StringRef Packet) {
       Travel.removeBreakpoint(Address);
     return "OK";
   }
-  if (Parts[0] == "2") {
+  static constexpr std::pair<StringRef, WatchKind> Kinds[] = {
+      {"2", WatchKind::Write},
+      {"3", WatchKind::Read},
+      {"4", WatchKind::Access}};
+  for (auto [Type, Kind] : Kinds) {
+    if (Parts[0] != Type)
+      continue;
     if (Insert)
-      Travel.addWatchpoint(Address, Length);
+      Travel.addWatchpoint({Address, Length, Kind});
     else
-      Travel.removeWatchpoint(Address, Length);
+      Travel.removeWatchpoint({Address, Length, Kind});
     return "OK";
   }
-  // gdb and LLDB both show words of their own instead.
-  return Debugger.failure(
-      "a trace has no index of reads: watch for writes instead");
+  return ""; // a type that is not known
 }
 
 std::string GdbSession::answerQuery(StringRef Packet) {

@@ -22,6 +22,8 @@ static constexpr StopWords AllWords[] = {
     {StopKind::Goto, "at time", true},
     {StopKind::BeforeWrite, "before the write at time", true},
     {StopKind::AfterWrite, "after the write at time", true},
+    {StopKind::BeforeRead, "before the read at time", true},
+    {StopKind::AfterRead, "after the read at time", true},
     {StopKind::Execution, "execution at time", true},
     {StopKind::ReverseStepIn, "reverse step in"},
     {StopKind::ReverseStepOver, "reverse step over"},

@@ -18,7 +18,7 @@ enum class StopKind {
   // The debugger asked for a step or a run.
   Step,        ///< the step is done
   Breakpoint,  ///< before the instruction at a breakpoint
-  Watchpoint,  ///< at a write to a watchpoint
+  Watchpoint,  ///< at an access to a watchpoint
   Signal,      ///< a signal was delivered, or killed the program
   Interrupted, ///< the search was cancelled; the position has not changed
   Begin,       ///< nothing was recorded before this
@@ -28,6 +28,8 @@ enum class StopKind {
   Goto,
   BeforeWrite,
   AfterWrite,
+  BeforeRead,
+  AfterRead,
   Execution,
   ReverseStepIn,
   ReverseStepOver,
@@ -35,11 +37,15 @@ enum class StopKind {
   ReverseStepInstruction,
 };
 
+/// Which accesses a watchpoint stops for.
+enum class WatchKind { Write, Read, Access };
+
 struct Stop {
   StopKind Kind = StopKind::Step;
   int Signal = 0;       ///< of StopKind::Signal
   uint64_t Address = 0; ///< of the Watchpoint, as it was set
-  Timestamp Time = 0;   ///< of the write or execution, or of a Goto
+  Timestamp Time = 0;   ///< of the access or execution, or of a Goto
+  WatchKind Watched = WatchKind::Write; ///< of the Watchpoint
 };
 
 /// The words for a stop; empty if the debugger has its own.

@@ -105,6 +105,18 @@ static Error appendThreads(std::string &Reply, const query::Trace &T,
   return Error::success();
 }
 
+static StringRef watchKey(WatchKind Kind) {
+  switch (Kind) {
+  case WatchKind::Write:
+    return "watch";
+  case WatchKind::Read:
+    return "rwatch";
+  case WatchKind::Access:
+    return "awatch";
+  }
+  llvm_unreachable("there is no other kind of watchpoint");
+}
+
 /// The key of the packet that has the reason of the stop.
 static std::string reasonKey(const StopReport &Report,
                              const DebuggerTraits &Debugger) {
@@ -114,7 +126,8 @@ static std::string reasonKey(const StopReport &Report,
   case StopKind::Breakpoint:
     return "reason:breakpoint;";
   case StopKind::Watchpoint:
-    return formatv("watch:{0:x-};", Report.Why.Address);
+    return formatv("{0}:{1:x-};", watchKey(Report.Why.Watched),
+                   Report.Why.Address);
   case StopKind::Signal:
   case StopKind::Interrupted:
     return "reason:signal;";
@@ -130,6 +143,8 @@ static std::string reasonKey(const StopReport &Report,
   case StopKind::Goto:
   case StopKind::BeforeWrite:
   case StopKind::AfterWrite:
+  case StopKind::BeforeRead:
+  case StopKind::AfterRead:
   case StopKind::Execution:
   case StopKind::ReverseStepIn:
   case StopKind::ReverseStepOver:

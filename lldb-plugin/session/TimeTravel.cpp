@@ -8,9 +8,14 @@ using namespace llvm;
 
 namespace chronicle::session {
 
-static answers::AddressRange
-rangeOf(const std::pair<uint64_t, uint64_t> &Watchpoint) {
-  return {Watchpoint.first, Watchpoint.first + Watchpoint.second - 1};
+static answers::AddressRange rangeOf(const TimeTravel::Watchpoint &W) {
+  return {W.Address, W.Address + W.Length - 1};
+}
+
+static Stop stopAt(const TimeTravel::Watchpoint &W) {
+  Stop S{StopKind::Watchpoint, 0, W.Address};
+  S.Watched = W.Kind;
+  return S;
 }
 
 /// The thread that got the signal that killed the program, which may not be the
@@ -51,13 +56,13 @@ void TimeTravel::removeBreakpoint(uint64_t Address) {
     Breakpoints.erase(It);
 }
 
-void TimeTravel::addWatchpoint(uint64_t Address, uint64_t Length) {
-  if (Length)
-    Watchpoints.insert({Address, Length});
+void TimeTravel::addWatchpoint(const Watchpoint &W) {
+  if (W.Length)
+    Watchpoints.insert(W);
 }
 
-void TimeTravel::removeWatchpoint(uint64_t Address, uint64_t Length) {
-  auto It = Watchpoints.find({Address, Length});
+void TimeTravel::removeWatchpoint(const Watchpoint &W) {
+  auto It = Watchpoints.find(W);
   if (It != Watchpoints.end())
     Watchpoints.erase(It);
 }
@@ -143,20 +148,42 @@ std::optional<Timestamp> TimeTravel::stopFor(const answers::Write &W,
   return W.Time - !Instruction;
 }
 
-Error TimeTravel::searchWrites(Search &S,
+Error TimeTravel::searchWrites(const Watchpoint &Watched, Search &S,
                                const answers::Cancellation &Cancel) const {
-  for (const auto &Watchpoint : Watchpoints)
-    if (Error E = T.writes(
-            rangeOf(Watchpoint), S.When, S.Backward,
-            [&](const answers::Write &W) {
-              const std::optional<Timestamp> Time = stopFor(W, S);
-              if (Time)
-                S.take({{*Time, W.Thread},
-                        {StopKind::Watchpoint, 0, Watchpoint.first}});
-              return !Time;
-            },
-            &Cancel))
-      return E;
+  return T.writes(
+      rangeOf(Watched), S.When, S.Backward,
+      [&](const answers::Write &W) {
+        const std::optional<Timestamp> Time = stopFor(W, S);
+        if (Time)
+          S.take({{*Time, W.Thread}, stopAt(Watched)});
+        return !Time;
+      },
+      &Cancel);
+}
+
+Error TimeTravel::searchReads(const Watchpoint &Watched, Search &S,
+                              const answers::Cancellation &Cancel) const {
+  return T.reads(
+      rangeOf(Watched), S.When, S.Backward,
+      [&](const answers::Read &R) {
+        if (S.Backward ? R.Time >= Now.Time : R.Time < Now.Time)
+          return true;
+        S.take({{R.Time + !S.Backward, R.Thread}, stopAt(Watched)});
+        return false;
+      },
+      &Cancel);
+}
+
+Error TimeTravel::searchAccesses(Search &S,
+                                 const answers::Cancellation &Cancel) const {
+  for (const Watchpoint &Watched : Watchpoints) {
+    if (Watched.Kind != WatchKind::Read)
+      if (Error E = searchWrites(Watched, S, Cancel))
+        return E;
+    if (Watched.Kind != WatchKind::Write)
+      if (Error E = searchReads(Watched, S, Cancel))
+        return E;
+  }
   return Error::success();
 }
 
@@ -177,9 +204,9 @@ Expected<std::optional<TimeTravel::Hit>>
 TimeTravel::searchForward(Timestamp From, Timestamp Until,
                           const answers::Cancellation &Cancel) {
   Search S{{From, Until}, /*Backward=*/false, std::nullopt};
-  // Watchpoints first: at the same moment, the write comes before the
+  // Watchpoints first: at the same moment, the access comes before the
   // instruction that the breakpoint is at.
-  if (Error E = searchWrites(S, Cancel))
+  if (Error E = searchAccesses(S, Cancel))
     return E;
   if (Error E = searchBreakpoints(S, Cancel))
     return E;
@@ -204,7 +231,7 @@ TimeTravel::searchBackward(Timestamp From,
   Search S{{From, Now.Time}, /*Backward=*/true, std::nullopt};
   if (From > Now.Time)
     return S.Best;
-  if (Error E = searchWrites(S, Cancel))
+  if (Error E = searchAccesses(S, Cancel))
     return E;
   if (S.When.First >= Now.Time)
     return S.Best;
@@ -280,40 +307,46 @@ instructionNear(const query::Trace &T, uint32_t Thread, Timestamp From,
   return Ran;
 }
 
-/// The address of a watchpoint that was written after First and until Last.
-static Expected<std::optional<uint64_t>>
-watchpointBetween(const query::Trace &T,
-                  const std::multiset<std::pair<uint64_t, uint64_t>> &Of,
-                  Timestamp First, Timestamp Last,
-                  const answers::Cancellation &Cancel) {
-  for (const auto &Watchpoint : Of) {
-    bool Written = false;
+/// Whether the watchpoint was accessed after First and until Last.
+static Expected<bool> accessedBetween(const query::Trace &T,
+                                      const TimeTravel::Watchpoint &Watched,
+                                      Timestamp First, Timestamp Last,
+                                      const answers::Cancellation &Cancel) {
+  bool Accessed = false;
+  if (Watched.Kind != WatchKind::Read)
     if (Error E = T.writes(
-            rangeOf(Watchpoint), {First, Last}, /*Backward=*/false,
+            rangeOf(Watched), {First, Last}, /*Backward=*/false,
             [&](const answers::Write &W) {
               Timestamp Seen = W.Time + (W.By == answers::Writer::Instruction);
-              Written = Seen > First && Seen <= Last;
-              return !Written;
+              Accessed = Seen > First && Seen <= Last;
+              return !Accessed;
             },
             &Cancel))
       return E;
-    if (Written)
-      return Watchpoint.first;
-  }
-  return std::nullopt;
+  if (!Accessed && Watched.Kind != WatchKind::Write && Last > First)
+    if (Error E = T.reads(
+            rangeOf(Watched), {First, Last - 1}, /*Backward=*/false,
+            [&](const answers::Read &) {
+              Accessed = true;
+              return false;
+            },
+            &Cancel))
+      return E;
+  return Accessed;
 }
 
 Expected<Stop>
 TimeTravel::afterStep(Timestamp From, Timestamp To,
                       const answers::Cancellation &Cancel) const {
-  // As on a processor, a step that writes watched memory stops for the
+  // As on a processor, a step that accesses watched memory stops for the
   // watchpoint.
-  Expected<std::optional<uint64_t>> Written =
-      watchpointBetween(T, Watchpoints, From, To, Cancel);
-  if (!Written)
-    return Written.takeError();
-  if (*Written)
-    return Stop{StopKind::Watchpoint, 0, **Written};
+  for (const Watchpoint &Watched : Watchpoints) {
+    Expected<bool> Accessed = accessedBetween(T, Watched, From, To, Cancel);
+    if (!Accessed)
+      return Accessed.takeError();
+    if (*Accessed)
+      return stopAt(Watched);
+  }
   if (Breakpoints.empty())
     return Stop{StopKind::Step};
   Expected<answers::Registers> R = T.registers(Now.Thread, Now.Time);

@@ -25,7 +25,8 @@ struct Position {
 /// index, so a move costs a few replayed blocks, however far it goes. A forward
 /// move stops before the instruction at a breakpoint, which may be the present
 /// one, and after a write. A backward move stops before both, and always
-/// earlier than now. Not thread-safe.
+/// earlier than now. A read counts as a write does. The first move with a
+/// watchpoint for reads makes the index of reads. Not thread-safe.
 class TimeTravel {
 public:
   explicit TimeTravel(const query::Trace &T) : T(T), Hits(T) {}
@@ -37,8 +38,13 @@ public:
 
   void addBreakpoint(uint64_t Address) { Breakpoints.insert(Address); }
   void removeBreakpoint(uint64_t Address);
-  void addWatchpoint(uint64_t Address, uint64_t Length);
-  void removeWatchpoint(uint64_t Address, uint64_t Length);
+  struct Watchpoint {
+    uint64_t Address, Length;
+    WatchKind Kind = WatchKind::Write;
+    auto operator<=>(const Watchpoint &) const = default;
+  };
+  void addWatchpoint(const Watchpoint &W);
+  void removeWatchpoint(const Watchpoint &W);
 
   llvm::Expected<Stop> continueForward(const answers::Cancellation &Cancel);
   /// Goes no further than Until.
@@ -64,8 +70,12 @@ private:
   /// Where a watchpoint stops for the write; empty if it does not.
   std::optional<Timestamp> stopFor(const answers::Write &W,
                                    const Search &S) const;
-  llvm::Error searchWrites(Search &S,
+  llvm::Error searchWrites(const Watchpoint &Watched, Search &S,
                            const answers::Cancellation &Cancel) const;
+  llvm::Error searchReads(const Watchpoint &Watched, Search &S,
+                          const answers::Cancellation &Cancel) const;
+  llvm::Error searchAccesses(Search &S,
+                             const answers::Cancellation &Cancel) const;
   llvm::Error searchBreakpoints(Search &S, const answers::Cancellation &Cancel);
   llvm::Expected<std::optional<Hit>>
   searchForward(Timestamp From, Timestamp Until,
@@ -81,7 +91,7 @@ private:
   Position Now;
   std::multiset<uint64_t> Breakpoints;
   BreakpointHits Hits;
-  std::multiset<std::pair<uint64_t, uint64_t>> Watchpoints; ///< address, length
+  std::multiset<Watchpoint> Watchpoints;
 };
 
 } // namespace chronicle::session

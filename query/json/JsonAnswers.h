@@ -57,6 +57,8 @@ llvm::json::Value toJSON(const questions::Place &P);
 llvm::json::Value toJSON(const std::optional<questions::Place> &P);
 llvm::json::Object toJSON(const questions::ExecutionAnswer &X);
 llvm::json::Object toJSON(const questions::WriteAnswer &W);
+/// JsonReadCommands.cpp.
+llvm::json::Object toJSON(const questions::ReadAnswer &R);
 llvm::json::Object toJSON(const questions::FrameAnswer &F);
 llvm::json::Object toJSON(const questions::ReturnAnswer &R);
 llvm::json::Object toJSON(const questions::CallAnswer &C);

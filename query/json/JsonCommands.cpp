@@ -11,9 +11,9 @@ ArrayRef<JsonCommand> jsonCommands() {
   static const std::vector<JsonCommand> All = [] {
     std::vector<JsonCommand> Result;
     for (ArrayRef<JsonCommand> Table :
-         {jsonStateCommands(), jsonWriteCommands(), jsonExecutionCommands(),
-          jsonCallCommands(), jsonEventCommands(), jsonExceptionCommands(),
-          jsonSymbolCommands()})
+         {jsonStateCommands(), jsonWriteCommands(), jsonReadCommands(),
+          jsonExecutionCommands(), jsonCallCommands(), jsonEventCommands(),
+          jsonExceptionCommands(), jsonSymbolCommands()})
       append_range(Result, Table);
     sort(Result, [](const JsonCommand &A, const JsonCommand &B) {
       return A.Name < B.Name;

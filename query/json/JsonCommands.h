@@ -36,6 +36,7 @@ llvm::ArrayRef<JsonCommand> jsonCommands();
 /// The tables of the files Json*Commands.cpp.
 llvm::ArrayRef<JsonCommand> jsonStateCommands();
 llvm::ArrayRef<JsonCommand> jsonWriteCommands();
+llvm::ArrayRef<JsonCommand> jsonReadCommands();
 llvm::ArrayRef<JsonCommand> jsonExecutionCommands();
 llvm::ArrayRef<JsonCommand> jsonCallCommands();
 llvm::ArrayRef<JsonCommand> jsonEventCommands();

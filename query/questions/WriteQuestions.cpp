@@ -246,4 +246,64 @@ Expected<SearchEnd> searchWrites(const query::Trace &T,
   return Sink.finish(std::move(E));
 }
 
+// ---- reads ----
+
+static Expected<std::optional<ReadAnswer>>
+answerFor(const query::Trace &T, const answers::Read &R,
+          answers::AddressRange Range) {
+  ReadAnswer Answer{R, Range, placeAt(T, R.Pc, R.Time), std::nullopt};
+  if (Error E = callerOfSystemCode(T, Answer.Where, R.Thread, R.Time)
+                    .moveInto(Answer.Caller))
+    return E;
+  return Answer;
+}
+
+static Expected<std::optional<ReadAnswer>>
+oneRead(const query::Trace &T, answers::AddressRange Range,
+        answers::TimeRange When, bool Backward,
+        const answers::Cancellation &Cancel) {
+  std::optional<answers::Read> Found;
+  if (Error E = T.reads(
+          Range, When, Backward,
+          [&](const answers::Read &R) {
+            Found = R;
+            return false;
+          },
+          &Cancel))
+    return E;
+  if (!Found)
+    return std::nullopt;
+  return answerFor(T, *Found, Range);
+}
+
+Expected<std::optional<ReadAnswer>>
+lastRead(const query::Trace &T, answers::AddressRange Range, Timestamp At,
+         const answers::Cancellation &Cancel) {
+  if (!At)
+    return std::nullopt;
+  return oneRead(T, Range, {0, At - 1}, /*Backward=*/true, Cancel);
+}
+
+Expected<std::optional<ReadAnswer>>
+nextRead(const query::Trace &T, answers::AddressRange Range, Timestamp At,
+         const answers::Cancellation &Cancel) {
+  return oneRead(T, Range, {At, T.instructions()}, /*Backward=*/false, Cancel);
+}
+
+Expected<SearchEnd> searchReads(const query::Trace &T,
+                                answers::AddressRange Range,
+                                const SearchOptions &Options,
+                                Visitor<ReadAnswer> Visit,
+                                const answers::Cancellation &Cancel) {
+  AnswerSink<ReadAnswer> Sink(Options.Limit, Visit);
+  return Sink.finish(T.reads(
+      Range, Options.When, Options.Backward,
+      [&](const answers::Read &R) {
+        if (Options.Thread && R.Thread != Options.Thread)
+          return true;
+        return Sink.offer([&] { return answerFor(T, R, Range); });
+      },
+      &Cancel));
+}
+
 } // namespace chronicle::questions

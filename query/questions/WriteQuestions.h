@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Who wrote to memory, with names and system calls.
+/// Who wrote to memory, with names and system calls, and who read it.
 
 #ifndef CHRONICLE_QUERY_QUESTIONS_WRITEQUESTIONS_H
 #define CHRONICLE_QUERY_QUESTIONS_WRITEQUESTIONS_H
@@ -54,6 +54,31 @@ llvm::Expected<SearchEnd> searchWrites(const query::Trace &T,
                                        const SearchOptions &Options,
                                        Visitor<WriteAnswer> Visit,
                                        const answers::Cancellation &Cancel);
+
+/// A read by one instruction. Each repetition of a string instruction is a read
+/// of its own. What the kernel reads for a system call is not recorded.
+struct ReadAnswer {
+  answers::Read Read;
+  answers::AddressRange Asked; ///< the range of the question
+  Place Where;
+  /// If Where is the system's code: the innermost frame outside of it.
+  std::optional<Place> Caller;
+};
+
+/// The last read before At, or the first one from At on. Costs as
+/// Trace::reads(), and a call stack if the system's code read.
+llvm::Expected<std::optional<ReadAnswer>>
+lastRead(const query::Trace &T, answers::AddressRange Range, Timestamp At,
+         const answers::Cancellation &Cancel);
+llvm::Expected<std::optional<ReadAnswer>>
+nextRead(const query::Trace &T, answers::AddressRange Range, Timestamp At,
+         const answers::Cancellation &Cancel);
+
+llvm::Expected<SearchEnd> searchReads(const query::Trace &T,
+                                      answers::AddressRange Range,
+                                      const SearchOptions &Options,
+                                      Visitor<ReadAnswer> Visit,
+                                      const answers::Cancellation &Cancel);
 
 } // namespace chronicle::questions
 

@@ -280,7 +280,7 @@ bool BlockReplayer::lookAhead(Ahead &A) {
   A.Ordinal = Exits.ordinal(Exit);
   LastSuperblock = A.Superblock;
   llvm::Expected<const program::ReplayProgram *> Fast =
-      Programs.get(A.Superblock, program::ProgramForm::Fast);
+      Programs.get(A.Superblock, Form);
   if (!Fast)
     return mismatch(toString(Fast.takeError()));
   A.Program = *Fast;
@@ -379,7 +379,7 @@ bool BlockReplayer::execute(Timestamp T, bool &Reached) {
 uint32_t BlockReplayer::interpret(KnownExit &K) {
   if (LLVM_UNLIKELY(Native && !Observer && ++K.Runs == RunsUntilNative)) {
     const uint32_t Superblock = Exits.superblock(K.Number - 1);
-    if (auto P = Programs.get(Superblock, program::ProgramForm::Fast))
+    if (auto P = Programs.get(Superblock, Form))
       K.Program = Native->make(Superblock, (*P)->ops());
     else
       consumeError(P.takeError()); // execute() has run it before
@@ -393,7 +393,7 @@ uint32_t BlockReplayer::interpret(KnownExit &K) {
 void BlockReplayer::runPlain(Timestamp T) {
   if (Inside || !Pending.empty() || Current == 0 || T < Time)
     return;
-  uint64_t Limit = B->Symbols.size();
+  uint64_t Limit = std::min<uint64_t>(B->Symbols.size(), StopExecution);
   if (const Event *E = nextEvent())
     Limit = std::min(Limit,
                      E->Kind == CH_EV_FAULT ? E->Execution - 1 : E->Execution);
@@ -437,7 +437,8 @@ bool BlockReplayer::runTo(Timestamp T) {
       return wrongExit(WrongExit, Exits.ordinal(B->Symbols[Execution]));
     if (const Event *E = nextEvent(); E && !Inside && E->Execution <= Execution)
       continue;
-    if (Execution == B->Symbols.size() || T < Time || (Inside && T == Time))
+    if (Execution == B->Symbols.size() || Execution >= StopExecution ||
+        T < Time || (Inside && T == Time))
       return true;
     if (T == Time) {
       // An execution that passes no instruction (the first one faults) comes

@@ -14,6 +14,7 @@
 #include "query/replay/program/ProgramCache.h"
 #include "llvm/ADT/DenseMap.h"
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace chronicle::replay {
@@ -37,12 +38,29 @@ public:
   /// lot.
   native::NativeCode *Native = nullptr;
 
+  /// The form of program that superblocks run as where replay does not stop
+  /// inside them. Fast, unless the caller needs all loads or, of each access,
+  /// the instruction.
+  void setForm(program::ProgramForm F) {
+    if (F != std::exchange(Form, F))
+      for (uint32_t I = 0; I < KnownExits; ++I)
+        Known[I].Number = 0;
+  }
+
   /// Goes to the start of a block. The memory must be as it is at its start.
   void start(const Block &B);
   /// Runs to the state at T, or to the end of the block if T is beyond. False
   /// if replay left the recorded path: everything after that is meaningless.
   bool runTo(Timestamp T);
   bool runToEnd() { return runTo(~Timestamp(0)); }
+  /// Runs until so many executions of the block are complete, and the events
+  /// before the next one have happened; or to the end of the block.
+  bool runToExecution(uint64_t N) {
+    StopExecution = N;
+    const bool OnPath = runToEnd();
+    StopExecution = ~uint64_t(0);
+    return OnPath;
+  }
   /// Runs to the end of the superblock if it stopped inside one.
   bool finishSuperblock();
 
@@ -115,7 +133,9 @@ private:
   ZeroedTable<KnownExit> Known{KnownExits};
   const Block *B = nullptr;
   Timestamp Time = 0;
+  program::ProgramForm Form = program::ProgramForm::Fast;
   uint64_t Execution = 0;
+  uint64_t StopExecution = ~uint64_t(0); ///< of runToExecution()
   size_t NextEvent = 0;
   uint32_t Current = 0;
   uint32_t LastSuperblock = 0;

@@ -19,7 +19,11 @@ Expected<bool> TracePages::readFrame(FrameNumber Frame, BlockNumber N,
 
 void TracePages::visitFrames(FrameNumber First, FrameNumber Last,
                              function_ref<void(FrameNumber)> Visit) {
-  ArrayRef<PageChunkEntry> Chunks = Trace.pageChunks();
+  replay::visitFrames(Trace.pageChunks(), First, Last, Visit);
+}
+
+void visitFrames(ArrayRef<PageChunkEntry> Chunks, FrameNumber First,
+                 FrameNumber Last, function_ref<void(FrameNumber)> Visit) {
   auto It = partition_point(
       Chunks, [&](const PageChunkEntry &E) { return E.Frame < First; });
   while (It != Chunks.end() && It->Frame <= Last) {

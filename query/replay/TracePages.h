@@ -11,6 +11,11 @@
 
 namespace chronicle::replay {
 
+/// Calls Visit for each frame from First to Last that has a chunk. The chunks
+/// are sorted by frame.
+void visitFrames(llvm::ArrayRef<PageChunkEntry> Chunks, FrameNumber First,
+                 FrameNumber Last, llvm::function_ref<void(FrameNumber)> Visit);
+
 /// Reads frames from the page chunks: one chunk per frame.
 class TracePages : public machine::PageSource {
 public:

@@ -16,30 +16,30 @@ static void granulesOf(answers::AddressRange Range, uint64_t Page,
                      std::min(Range.Last, Address + PageSize - 1) - Address);
 }
 
-void WatchedFrames::add(const file::TraceReader &Reader, uint64_t FirstPage,
+void WatchedFrames::add(ArrayRef<PageChunkEntry> Chunks, uint64_t FirstPage,
                         uint64_t LastPage, FrameNumber First,
                         answers::AddressRange Range, BlockNumber Since,
                         BlockNumber Until) {
-  replay::TracePages(Reader).visitFrames(
-      First, First + (LastPage - FirstPage), [&](FrameNumber Number) {
+  replay::visitFrames(
+      Chunks, First, First + (LastPage - FirstPage), [&](FrameNumber Number) {
         WatchedFrames::Frame F{Number, {}, Since, Until};
         granulesOf(Range, FirstPage + (Number - First), F.Granules);
         Frames.push_back(F);
       });
 }
 
-WatchedFrames::WatchedFrames(const file::TraceReader &Reader,
+WatchedFrames::WatchedFrames(ArrayRef<PageChunkEntry> Chunks,
                              const state::MapHistory &Maps,
                              answers::AddressRange Range) {
   const uint64_t FirstPage = Range.First / PageSize,
                  LastPage = Range.Last / PageSize;
-  add(Reader, FirstPage, LastPage, FirstPage, Range, 0, ~BlockNumber(0));
+  add(Chunks, FirstPage, LastPage, FirstPage, Range, 0, ~BlockNumber(0));
   for (const state::MapHistory::SharedStay &S : Maps.sharedStays()) {
     if (S.First > LastPage || S.Last < FirstPage)
       continue;
     const uint64_t From = std::max(S.First, FirstPage),
                    To = std::min(S.Last, LastPage);
-    add(Reader, From, To, S.Frame + (From - S.First), Range, S.Since, S.Until);
+    add(Chunks, From, To, S.Frame + (From - S.First), Range, S.Since, S.Until);
     Moves.push_back(S.Since);
     if (S.Until != ~BlockNumber(0))
       Moves.push_back(S.Until);

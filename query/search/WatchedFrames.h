@@ -13,8 +13,7 @@
 namespace chronicle::search {
 
 /// The frames that a range of addresses stands for over the whole run, and
-/// which of their granules it covers. Frames that were never written are left
-/// out.
+/// which of their granules it covers. Frames without a chunk are left out.
 class WatchedFrames {
 public:
   struct Frame {
@@ -27,8 +26,9 @@ public:
       return state::intersect(Granules, Written);
     }
   };
-  WatchedFrames(const file::TraceReader &Reader, const state::MapHistory &Maps,
-                answers::AddressRange Range);
+  /// The chunks say which frames there are; they are sorted by frame.
+  WatchedFrames(llvm::ArrayRef<PageChunkEntry> Chunks,
+                const state::MapHistory &Maps, answers::AddressRange Range);
 
   llvm::ArrayRef<Frame> frames() const { return Frames; }
   /// Whether any of the granules written in block N is watched there.
@@ -42,7 +42,7 @@ public:
   bool movesIn(BlockNumber N) const;
 
 private:
-  void add(const file::TraceReader &Reader, uint64_t FirstPage,
+  void add(llvm::ArrayRef<PageChunkEntry> Chunks, uint64_t FirstPage,
            uint64_t LastPage, FrameNumber First, answers::AddressRange Range,
            BlockNumber Since, BlockNumber Until);
   llvm::ArrayRef<Frame> from(FrameNumber Number) const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/search/WriteSearch.h"
+#include "query/search/BlockCandidates.h"
 #include "query/search/BlockWrites.h"
-#include "query/search/WriteCandidates.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -27,9 +27,16 @@ Error findWrites(state::StateCache &Cache, answers::AddressRange Range,
   First = First ? First - 1 : 0;
   const BlockNumber Last = Reader.blockAt(When.Last);
 
-  const WatchedFrames Watched(Reader, Cache.maps(), Range);
-  WriteCandidates Candidates(Reader, Cache.chunkSummaries(), Watched, First,
-                             Last, Backward);
+  const WatchedFrames Watched(Reader.pageChunks(), Cache.maps(), Range);
+  std::vector<BlockNumber> Others = Watched.moves().vec();
+  // The page chunks may not say what the last block wrote: then it may be
+  // anything.
+  const BlockNumber End = Reader.blocks().size() - 1;
+  if ((Reader.blocks()[End].Kinds & uint64_t(1) << CH_EV_STORED) &&
+      (Others.empty() || Others.back() != End))
+    Others.push_back(End);
+  BlockCandidates Candidates(writtenChunks(Reader, Cache.chunkSummaries()),
+                             Watched, First, Last, Backward, Others);
   while (true) {
     if (Cancel && Cancel->Cancelled)
       return Error::success();

@@ -39,6 +39,7 @@ void CheckpointedReplay::clearHooks() {
   Replayer.Observer = nullptr;
   Replayer.OnEvent = nullptr;
   Replayer.OnSnapshot = nullptr;
+  Replayer.setForm(program::ProgramForm::Fast);
 }
 
 void CheckpointedReplay::forgetIfBroken() {

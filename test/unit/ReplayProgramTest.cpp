@@ -748,7 +748,8 @@ TEST(ReplayProgram, IsNotCompiledIntoTooLittleRoom) {
   auto Fast = opaqueIntoRax();
   ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
   std::vector<uint8_t> Room(PageSize + 1, 0xcc);
-  native::ProgramCompiler Compiler{MutableArrayRef(Room).drop_back()};
+  native::ProgramCompiler Compiler{MutableArrayRef(Room).drop_back(),
+                                   /*MarksReads=*/false};
   std::vector<const uint8_t *> Compiled;
   while (const uint8_t *Code = Compiler.compile((*Fast)->ops()))
     Compiled.push_back(Code);

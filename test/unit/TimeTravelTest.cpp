@@ -59,7 +59,7 @@ TEST_F(TimeTravelTest, AnyMovesAmongAnyStops) {
     for (uint64_t Address : Breakpoints)
       Travel.addBreakpoint(Address);
     for (uint64_t Address : Watchpoints)
-      Travel.addWatchpoint(Address, 8);
+      Travel.addWatchpoint({Address, 8});
     auto IsWatched = [&](Timestamp Time) {
       return Time % 3 == 0 && Watchpoints.count(writtenAt(Time));
     };

@@ -18,8 +18,13 @@ Interpreter::Interpreter(ReplayMemory &Memory) : Memory(Memory) {
 uint32_t Interpreter::executeFrom(const program::ReplayOp *Op,
                                   uint32_t Instruction, uint32_t Stop,
                                   StoreObserver *Observer) {
-  return Observer ? execute<true>(Op, Instruction, Stop, Observer)
-                  : execute<false>(Op, Instruction, Stop, nullptr);
+  if (LLVM_UNLIKELY(Observer))
+    return Observer->SeesLoads
+               ? execute<Telling::Accesses>(Op, Instruction, Stop, Observer)
+               : execute<Telling::Stores>(Op, Instruction, Stop, Observer);
+  return Memory.marksReads()
+             ? execute<Telling::ReadMarks>(Op, Instruction, Stop, nullptr)
+             : execute<Telling::Nothing>(Op, Instruction, Stop, nullptr);
 }
 
 template <class V> static V expandMask(uint64_t Mask) {
@@ -53,7 +58,7 @@ template <class R, class A, class B> struct FirstParameter<R (*)(A, B)> {
 #define CH_WRITE(PLACE, VALUE) storeValue(F + (PLACE), (VALUE))
 #define CH_RESULT(VALUE) storeResult(F + Op->Dst, (VALUE))
 
-template <bool Observed>
+template <Interpreter::Telling How>
 // NOLINTNEXTLINE(readability-function-size): a table of operations.
 uint32_t Interpreter::execute(const program::ReplayOp *Op, uint32_t Instruction,
                               uint32_t Stop, StoreObserver *Observer) {
@@ -69,7 +74,22 @@ uint32_t Interpreter::execute(const program::ReplayOp *Op, uint32_t Instruction,
   };
 
   uint8_t *const F = Frame;
+  constexpr bool Observed = How == Telling::Stores || How == Telling::Accesses;
 
+  auto Load = [&]<class T>(uint64_t Address) -> T {
+    if constexpr (How == Telling::ReadMarks)
+      return Memory.loadMarked<T>(Address);
+    T Value = Memory.load<T>(Address);
+    if constexpr (How == Telling::Accesses)
+      Observer->load(Instruction, Address, sizeof(T),
+                     reinterpret_cast<const uint8_t *>(&Value));
+    return Value;
+  };
+  auto LoadBytes = [&](uint64_t Address, uint8_t *Bytes, size_t Size) {
+    Memory.read(Address, Bytes, Size);
+    if constexpr (How == Telling::Accesses)
+      Observer->load(Instruction, Address, static_cast<uint32_t>(Size), Bytes);
+  };
   auto Store = [&](uint64_t Address, const auto &Value) {
     if constexpr (Observed) {
       auto Old = Memory.load<std::decay_t<decltype(Value)>>(Address);
@@ -146,7 +166,7 @@ Do_PutIndexed: {
 #define CH_LOAD(N, TYPE)                                                       \
   Do_Load##N : {                                                               \
     uint64_t Address = CH_READ(uint64_t, Op->A) + Op->Imm;                     \
-    CH_RESULT(Memory.load<TYPE>(Address));                                     \
+    CH_RESULT(Load.template operator()<TYPE>(Address));                        \
     CH_NEXT_OP;                                                                \
   }
   CH_WIDTHS(CH_LOAD)
@@ -169,7 +189,8 @@ Do_PutIndexed: {
   (CH_READ(uint64_t, Op->A) + (CH_READ(uint64_t, Op->B) << Op->C) +            \
    static_cast<int64_t>(Op->Bias))
 #define CH_LOAD_INDEXED(N, TYPE)                                               \
-  Do_LoadIndexed##N : CH_RESULT(Memory.load<TYPE>(CH_INDEXED_ADDRESS));        \
+  Do_LoadIndexed##N                                                            \
+      : CH_RESULT(Load.template operator()<TYPE>(CH_INDEXED_ADDRESS));         \
   CH_NEXT_OP;
 #define CH_STORE_INDEXED(N, TYPE)                                              \
   Do_StoreIndexed##N : Store(CH_INDEXED_ADDRESS, CH_READ(TYPE, Op->Dst));      \
@@ -195,25 +216,27 @@ Do_LoadGuarded: {
   }
   switch (Op->D) {
   case CH_LOAD_V128:
-    CH_WRITE(Op->Dst, Memory.load<V128>(Address));
+    CH_WRITE(Op->Dst, Load.template operator()<V128>(Address));
     break;
   case CH_LOAD_64:
-    CH_WRITE(Op->Dst, Memory.load<uint64_t>(Address));
+    CH_WRITE(Op->Dst, Load.template operator()<uint64_t>(Address));
     break;
   case CH_LOAD_32:
-    CH_WRITE(Op->Dst, Memory.load<uint32_t>(Address));
+    CH_WRITE(Op->Dst, Load.template operator()<uint32_t>(Address));
     break;
   case CH_LOAD_16U_32:
-    CH_WRITE(Op->Dst, uint32_t(Memory.load<uint16_t>(Address)));
+    CH_WRITE(Op->Dst, uint32_t(Load.template operator()<uint16_t>(Address)));
     break;
   case CH_LOAD_16S_32:
-    CH_WRITE(Op->Dst, int32_t(int16_t(Memory.load<uint16_t>(Address))));
+    CH_WRITE(Op->Dst,
+             int32_t(int16_t(Load.template operator()<uint16_t>(Address))));
     break;
   case CH_LOAD_8U_32:
-    CH_WRITE(Op->Dst, uint32_t(Memory.load<uint8_t>(Address)));
+    CH_WRITE(Op->Dst, uint32_t(Load.template operator()<uint8_t>(Address)));
     break;
   default:
-    CH_WRITE(Op->Dst, int32_t(int8_t(Memory.load<uint8_t>(Address))));
+    CH_WRITE(Op->Dst,
+             int32_t(int8_t(Load.template operator()<uint8_t>(Address))));
     break;
   }
   CH_NEXT_OP;
@@ -224,7 +247,7 @@ Do_Cas: {
     OnSwap->beforeSwap(Instruction);
   uint64_t Address = CH_READ(uint64_t, Op->A);
   uint8_t Old[8], New[8];
-  Memory.read(Address, Old, Op->D);
+  LoadBytes(Address, Old, Op->D);
   std::memcpy(New, F + Op->C, Op->D);
   bool Equal = std::memcmp(Old, F + Op->B, Op->D) == 0;
   std::memcpy(F + Op->Dst, Old, Op->D);
@@ -239,7 +262,7 @@ Do_CasDouble: {
   const size_t Size = Op->D;
   uint64_t Address = CH_READ(uint64_t, Op->A);
   uint8_t Old[16], New[16];
-  Memory.read(Address, Old, 2 * Size);
+  LoadBytes(Address, Old, 2 * Size);
   std::memcpy(New, F + Op->C, Size);
   std::memcpy(New + Size, F + High->C, Size);
   bool Equal = std::memcmp(Old, F + Op->B, Size) == 0 &&
@@ -380,12 +403,5 @@ Do_SetFlags: {
 #include "trace-format/ReplayOps.def"
 #undef CH_REPLAY_OP
 }
-
-template uint32_t Interpreter::execute<false>(const program::ReplayOp *,
-                                              uint32_t, uint32_t,
-                                              StoreObserver *);
-template uint32_t Interpreter::execute<true>(const program::ReplayOp *,
-                                             uint32_t, uint32_t,
-                                             StoreObserver *);
 
 } // namespace chronicle::machine

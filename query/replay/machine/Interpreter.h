@@ -76,7 +76,9 @@ private:
   /// Instruction is the one that Op belongs to.
   uint32_t executeFrom(const program::ReplayOp *Op, uint32_t Instruction,
                        uint32_t Stop, StoreObserver *Observer);
-  template <bool Observed>
+  /// What a run tells of memory, besides changing it.
+  enum class Telling { Nothing, ReadMarks, Stores, Accesses };
+  template <Telling How>
   uint32_t execute(const program::ReplayOp *Op, uint32_t Instruction,
                    uint32_t Stop, StoreObserver *Observer);
 

@@ -14,22 +14,34 @@
 
 namespace chronicle::machine {
 
-/// A page, and which of its granules were written since the last clearDirty().
-/// The flags follow the bytes, so that one pointer reaches both.
+/// A page, and which of its granules were written since the last clearDirty()
+/// and read since the last clearReads(). The flags follow the bytes, so that
+/// one pointer reaches all of them.
 struct ReplayFrame {
   alignas(64) uint8_t Bytes[CH_PAGE_SIZE];
   uint8_t Dirty[GranulesPerPage];
+  uint8_t Read[GranulesPerPage]; ///< undefined unless the memory marks reads
   FrameNumber Number;
-  bool Listed = false; ///< is in the list of written frames
+  bool Listed = false;     ///< is in the list of written frames
+  bool ReadListed = false; ///< is in the list of read frames
   bool Zeroed = false; ///< became zero as a whole since the last clearDirty()
 
   /// Dirty, as one bit per granule.
   void dirtyGranules(uint64_t (&Words)[GranuleWords]) const {
+    pack(Dirty, Words);
+  }
+  /// The same for Read.
+  void readGranules(uint64_t (&Words)[GranuleWords]) const {
+    pack(Read, Words);
+  }
+
+private:
+  static void pack(const uint8_t *Flags, uint64_t (&Words)[GranuleWords]) {
     for (unsigned W = 0; W < GranuleWords; ++W) {
       Words[W] = 0;
       // Eight flags of 0 or 1 at once: the product's top byte is their bits.
       for (unsigned I = 0; I < 8; ++I)
-        Words[W] |= operations::loadValue<uint64_t>(Dirty + W * 64 + I * 8) *
+        Words[W] |= operations::loadValue<uint64_t>(Flags + W * 64 + I * 8) *
                         0x0102040810204080 >>
                     56 << I * 8;
     }

@@ -8,8 +8,9 @@ using namespace llvm;
 
 namespace chronicle::machine {
 
-ReplayMemory::ReplayMemory(PageSource &Source, BlockNumber Start)
-    : Source(Source), Start(Start) {}
+ReplayMemory::ReplayMemory(PageSource &Source, BlockNumber Start,
+                           bool MarksReads)
+    : Source(Source), MarksReads(MarksReads), Start(Start) {}
 
 ReplayMemory::~ReplayMemory() = default;
 
@@ -21,6 +22,7 @@ void ReplayMemory::reset(BlockNumber NewStart, ArrayRef<SharedRange> Ranges) {
   Frames.clear();
   Lent.clear();
   DirtyList.clear();
+  ReadList.clear();
   Fills.clear();
   CleanFills = 0;
   Shared.reset(Ranges);
@@ -41,7 +43,9 @@ ReplayFrame *ReplayMemory::newFrame(FrameNumber Number) {
   ReplayFrame *Frame = &Slabs[Place / SlabFrames][Place % SlabFrames];
   std::memset(Frame->Dirty, 0, sizeof(Frame->Dirty));
   Frame->Number = Number;
-  Frame->Listed = Frame->Zeroed = false;
+  Frame->Listed = Frame->Zeroed = Frame->ReadListed = false;
+  if (MarksReads)
+    std::memset(Frame->Read, 0, sizeof(Frame->Read));
   Frames[Number] = Frame;
   return Frame;
 }
@@ -72,7 +76,7 @@ void ReplayMemory::applyFills(ReplayFrame *Frame) {
 const uint8_t *ReplayMemory::lent(FrameNumber Number) {
   if (const uint8_t *Known = Lent.lookup(Number))
     return Known;
-  if (lastFill(Fills, Number))
+  if (MarksReads || lastFill(Fills, Number))
     return nullptr;
   Expected<const uint8_t *> Page = Source.lendFrame(Number, Start);
   if (!Page) {
@@ -157,6 +161,18 @@ ReplayFrame *ReplayMemory::frameForWrite(FrameNumber Number) {
   return Frame;
 }
 
+/// The table of pages to read has nothing after clearReads(), so the first read
+/// of each page comes here.
+void ReplayMemory::noteRead(FrameNumber Number, size_t Offset, size_t Size) {
+  ReplayFrame *Frame = Frames.lookup(Number);
+  std::memset(Frame->Read + Offset / GranuleSize, 1,
+              (Offset + Size - 1) / GranuleSize - Offset / GranuleSize + 1);
+  if (Frame->ReadListed)
+    return;
+  Frame->ReadListed = true;
+  ReadList.push_back(Frame);
+}
+
 void ReplayMemory::read(uint64_t Address, void *To, size_t Size) {
   auto *Bytes = static_cast<uint8_t *>(To);
   while (Size) {
@@ -164,6 +180,8 @@ void ReplayMemory::read(uint64_t Address, void *To, size_t Size) {
            Part = std::min<size_t>(Size, 4096 - Offset);
     const uint8_t *Page = toRead(frameAt(Address));
     std::memcpy(Bytes, Page + Offset, Part);
+    if (MarksReads)
+      noteRead(frameAt(Address), Offset, Part);
     ReadTable[slot(Address)] = {Address >> 12, Page};
     Address += Part;
     Bytes += Part;
@@ -310,6 +328,15 @@ void ReplayMemory::clearDirty() {
   DirtyList.clear();
   CleanFills = Fills.size();
   std::fill(std::begin(WriteTable), std::end(WriteTable), Entry<uint8_t>());
+}
+
+void ReplayMemory::clearReads() {
+  for (ReplayFrame *Frame : ReadList) {
+    std::memset(Frame->Read, 0, sizeof(Frame->Read));
+    Frame->ReadListed = false;
+  }
+  ReadList.clear();
+  std::fill(std::begin(ReadTable), std::end(ReadTable), Entry<const uint8_t>());
 }
 
 Error ReplayMemory::takeError() {

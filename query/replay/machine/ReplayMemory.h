@@ -29,7 +29,9 @@ namespace chronicle::machine {
 /// takeError().
 class ReplayMemory {
 public:
-  ReplayMemory(PageSource &Source, BlockNumber Start);
+  /// MarksReads: notes which granules are read, for readFrames(). Frames are
+  /// then never the source's own.
+  ReplayMemory(PageSource &Source, BlockNumber Start, bool MarksReads = false);
   ~ReplayMemory();
   ReplayMemory(const ReplayMemory &) = delete;
   ReplayMemory &operator=(const ReplayMemory &) = delete;
@@ -47,12 +49,23 @@ public:
     return loadSlow<T>(Address);
   }
 
+  /// The same in a memory that marks reads.
+  template <class T> T loadMarked(uint64_t Address) {
+    const Entry<const uint8_t> &E = ReadTable[slot(Address)];
+    if (LLVM_LIKELY((Address + sizeof(T) - 1) >> 12 == E.Page)) {
+      const uint64_t Offset = Address & 4095;
+      mark<sizeof(T)>(const_cast<uint8_t *>(E.Bytes) + ReadFlags, Offset);
+      return operations::loadValue<T>(E.Bytes + Offset);
+    }
+    return loadSlow<T>(Address);
+  }
+
   template <class T> void store(uint64_t Address, const T &Value) {
     const Entry<uint8_t> &E = WriteTable[slot(Address)];
     if (LLVM_LIKELY((Address + sizeof(T) - 1) >> 12 == E.Page)) {
       uint64_t Offset = Address & 4095;
       operations::storeValue(E.Bytes + Offset, Value);
-      markDirty<sizeof(T)>(E.Bytes + CH_PAGE_SIZE, Offset);
+      mark<sizeof(T)>(E.Bytes + CH_PAGE_SIZE, Offset);
       return;
     }
     write(Address, &Value, sizeof(T));
@@ -88,6 +101,13 @@ public:
   llvm::ArrayRef<ReplayFrame *> touchedDirtyFrames() const { return DirtyList; }
   void clearDirty();
 
+  bool marksReads() const { return MarksReads; }
+  /// Frames that were read since the last clearReads(), if it marks reads.
+  llvm::ArrayRef<ReplayFrame *> readFrames() const { return ReadList; }
+  void clearReads();
+  /// Where the flags of a page's reads are, from its first byte on.
+  static constexpr size_t ReadFlags = offsetof(ReplayFrame, Read);
+
   FrameNumber frameAt(uint64_t Address) const {
     return Shared.frameOf(Address >> 12);
   }
@@ -121,13 +141,12 @@ private:
     return (Address >> 12) & (TableSize - 1);
   }
 
-  template <unsigned Size>
-  static void markDirty(uint8_t *Dirty, uint64_t Offset) {
-    Dirty[Offset >> 3] = 1;
+  template <unsigned Size> static void mark(uint8_t *Flags, uint64_t Offset) {
+    Flags[Offset >> 3] = 1;
     for (unsigned I = 8; I < Size; I += 8)
-      Dirty[(Offset + I) >> 3] = 1;
+      Flags[(Offset + I) >> 3] = 1;
     if (Size > 1)
-      Dirty[(Offset + Size - 1) >> 3] = 1;
+      Flags[(Offset + Size - 1) >> 3] = 1;
   }
   template <class T> LLVM_ATTRIBUTE_NOINLINE T loadSlow(uint64_t Address) {
     T Value;
@@ -142,6 +161,7 @@ private:
   void giveBack(FrameNumber First, FrameNumber Last);
   ReplayFrame *frameForWrite(FrameNumber Number);
   void list(ReplayFrame *Frame);
+  void noteRead(FrameNumber Number, size_t Offset, size_t Size);
   void zeroFrame(ReplayFrame *Frame);
   void zeroPages(uint64_t First, uint64_t Last);
   void addFill(const FrameFill &F);
@@ -152,13 +172,14 @@ private:
   Entry<const uint8_t> ReadTable[TableSize];
   Entry<uint8_t> WriteTable[TableSize];
   PageSource &Source;
+  const bool MarksReads;
   BlockNumber Start;
   llvm::DenseMap<FrameNumber, ReplayFrame *> Frames;
   /// The source's own copies of frames that are not in Frames and have no fill.
   llvm::DenseMap<FrameNumber, const uint8_t *> Lent;
   static constexpr unsigned SlabFrames = 16;
   std::vector<std::unique_ptr<ReplayFrame[]>> Slabs; ///< what Frames point to
-  std::vector<ReplayFrame *> DirtyList;
+  std::vector<ReplayFrame *> DirtyList, ReadList;
   /// For frames that are not in Frames; those in Frames have been filled.
   std::vector<FrameFill> Fills;
   size_t CleanFills = 0; ///< how many came before the last clearDirty()

@@ -5,5 +5,6 @@
 namespace chronicle::machine {
 
 StoreObserver::~StoreObserver() = default;
+void StoreObserver::load(uint32_t, uint64_t, uint32_t, const uint8_t *) {}
 
 } // namespace chronicle::machine

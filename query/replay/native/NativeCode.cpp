@@ -7,8 +7,9 @@ using namespace llvm;
 
 namespace chronicle::native {
 
-NativeCode::NativeCode(uint32_t Superblocks)
-    : Compiled(divideCeil(Superblocks, 64)), Programs(Superblocks) {}
+NativeCode::NativeCode(uint32_t Superblocks, bool MarksReads)
+    : Compiled(divideCeil(Superblocks, 64)), Programs(Superblocks),
+      MarksReads(MarksReads) {}
 NativeCode::~NativeCode() = default;
 
 NativeProgram NativeCode::make(uint32_t Superblock,
@@ -27,8 +28,10 @@ NativeProgram NativeCode::make(uint32_t Superblock,
       return nullptr;
     }
     Memory = sys::OwningMemoryBlock(Block);
-    Compiler = std::make_unique<ProgramCompiler>(MutableArrayRef(
-        static_cast<uint8_t *>(Memory.base()), Memory.allocatedSize()));
+    Compiler = std::make_unique<ProgramCompiler>(
+        MutableArrayRef(static_cast<uint8_t *>(Memory.base()),
+                        Memory.allocatedSize()),
+        MarksReads);
   }
   auto P = reinterpret_cast<NativeProgram>(
       const_cast<uint8_t *>(Compiler->compile(Ops)));

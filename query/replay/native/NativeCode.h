@@ -21,13 +21,13 @@ using NativeProgram = uint32_t (*)(machine::Interpreter *Machine,
                                    const void *ReadTable,
                                    const void *WriteTable);
 
-/// Native code of superblocks' fast programs. The interpreter spends its time
-/// on indirect jumps that the processor mispredicts, one per operation; native
-/// code has none of them and takes about a third of the time. Operations are
-/// compiled one by one: operands come from the frame, the result goes there,
-/// and only the last result also stays in a register. What is rare (most vector
-/// and floating-point operations, pages that are not in the memory's tables) is
-/// left to the interpreter.
+/// Native code of superblocks' programs, other than exact ones. The interpreter
+/// spends its time on indirect jumps that the processor mispredicts, one per
+/// operation; native code has none of them and takes about a third of the time.
+/// Operations are compiled one by one: operands come from the frame, the result
+/// goes there, and only the last result also stays in a register. What is rare
+/// (most vector and floating-point operations, pages that are not in the
+/// memory's tables) is left to the interpreter.
 ///
 /// Compiling a program costs as much as interpreting it some hundred times, so
 /// only programs that run often are worth it. If the system allows no memory
@@ -35,7 +35,9 @@ using NativeProgram = uint32_t (*)(machine::Interpreter *Machine,
 /// code, and callers interpret instead. Several threads may use it at once.
 class NativeCode {
 public:
-  explicit NativeCode(uint32_t Superblocks);
+  /// MarksReads: for memories that mark reads. All programs given to make()
+  /// must have the same form.
+  explicit NativeCode(uint32_t Superblocks, bool MarksReads = false);
   ~NativeCode();
 
   /// The native code of a superblock, or null if it was not compiled.
@@ -46,7 +48,7 @@ public:
       return nullptr;
     return Programs[Superblock].load(std::memory_order_relaxed);
   }
-  /// Compiles a superblock. Ops are its fast program, which must outlive this.
+  /// Compiles a superblock. Ops are its program, which must outlive this.
   /// Returns null if there is no room.
   NativeProgram make(uint32_t Superblock,
                      llvm::ArrayRef<program::ReplayOp> Ops);
@@ -69,6 +71,7 @@ private:
   std::mutex Lock; ///< for the members below
   llvm::sys::OwningMemoryBlock Memory;
   std::unique_ptr<ProgramCompiler> Compiler; ///< null until it is needed
+  const bool MarksReads;
   bool Unavailable = false; ///< the system gives no executable memory
 };
 

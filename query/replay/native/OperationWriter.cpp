@@ -28,9 +28,9 @@ static uint32_t interpretMany(Interpreter *Machine, const ReplayOp *Ops) {
   return Machine->run(Ops, /*Stop=*/0);
 }
 
-OperationWriter::OperationWriter(MutableArrayRef<uint8_t> Room)
-    : FrameAssembler(Room), ForOne(writeEntry(interpretOne)),
-      ForStretch(writeEntry(interpretMany)) {}
+OperationWriter::OperationWriter(MutableArrayRef<uint8_t> Room, bool MarksReads)
+    : FrameAssembler(Room), MarksReads(MarksReads),
+      ForOne(writeEntry(interpretOne)), ForStretch(writeEntry(interpretMany)) {}
 
 /// Programs call this code with RSI, and it goes on in the function, which gets
 /// the interpreter as its first argument.
@@ -335,6 +335,8 @@ void OperationWriter::loadMemory(unsigned Size, bool Indexed,
                                  const ReplayOp &Op) {
   memoryAddress(Indexed, Op);
   findPage(r12, Size, Op);
+  if (MarksReads)
+    markRead(Size);
   if (Size >= 16) {
     for (unsigned Part = 0; Part < Size; Part += 16) {
       movups(xmm0, ptr[rdx + rax + Part]);
@@ -368,10 +370,11 @@ void OperationWriter::storeMemory(unsigned Size, bool Indexed,
   endDetour(/*Loads=*/false);
 }
 
+static constexpr int GranuleBits = 3;
+
 /// Flags the granules of Size bytes as written: RDX points to their page, RAX
 /// is the offset in it. Changes RAX and RCX.
 void OperationWriter::markWritten(unsigned Size) {
-  constexpr int GranuleBits = 3;
   auto Mark = [&](const Reg64 &Granule, unsigned Beyond) {
     // The flags are behind the page's bytes.
     mov(byte[rdx + Granule + (CH_PAGE_SIZE + Beyond)], 1);
@@ -386,6 +389,26 @@ void OperationWriter::markWritten(unsigned Size) {
     Mark(rax, 1);
   if (Size > 1)
     Mark(rcx, 0);
+}
+
+/// Flags the granules of Size bytes as read: RDX points to their page, RAX is
+/// the offset in it. Changes RCX and RSI.
+void OperationWriter::markRead(unsigned Size) {
+  auto Mark = [&](const Reg64 &Granule, unsigned Beyond) {
+    mov(byte[rdx + Granule +
+             (static_cast<uint32_t>(ReplayMemory::ReadFlags) + Beyond)],
+        1);
+  };
+  mov(esi, eax);
+  shr(esi, GranuleBits);
+  Mark(rsi, 0);
+  for (unsigned I = 1; I * GranuleSize < Size; ++I)
+    Mark(rsi, I);
+  if (Size == 1)
+    return;
+  lea(ecx, ptr[rax + (Size - 1)]);
+  shr(ecx, GranuleBits);
+  Mark(rcx, 0);
 }
 
 void OperationWriter::exitIfGuard(const ReplayOp &Op) {

@@ -21,7 +21,7 @@ class OperationWriter : protected FrameAssembler {
 protected:
   using ReplayOp = program::ReplayOp;
 
-  explicit OperationWriter(llvm::MutableArrayRef<uint8_t> Room);
+  OperationWriter(llvm::MutableArrayRef<uint8_t> Room, bool MarksReads);
 
   // Instructions that come in families, as Xbyak's functions that write them.
   struct Arithmetic {
@@ -110,6 +110,7 @@ private:
   void memoryAddress(bool Indexed, const ReplayOp &Op);
   void findPage(const Xbyak::Reg64 &Table, unsigned Size, const ReplayOp &Op);
   void markWritten(unsigned Size);
+  void markRead(unsigned Size);
   void detour(void (CodeGenerator::*Jump)(const Xbyak::Label &, LabelType),
               const ReplayOp *Op);
   void endDetour(bool Loads);
@@ -119,6 +120,7 @@ private:
   const uint8_t *writeEntry(InterpreterFunction *Function);
   void callInterpreter(const uint8_t *Entry);
 
+  const bool MarksReads;
   // Where programs enter the interpreter.
   const uint8_t *ForOne, *ForStretch;
   llvm::SmallVector<Detour, 16> Detours;

@@ -16,7 +16,8 @@ using program::ReplayOp;
 /// copies of the stretches of operations that the interpreter does.
 class ProgramCompiler::Writer : OperationWriter {
 public:
-  explicit Writer(MutableArrayRef<uint8_t> Room) : OperationWriter(Room) {}
+  Writer(MutableArrayRef<uint8_t> Room, bool MarksReads)
+      : OperationWriter(Room, MarksReads) {}
   const uint8_t *compile(ArrayRef<ReplayOp> Ops);
 
 private:
@@ -309,8 +310,8 @@ const uint8_t *ProgramCompiler::Writer::compile(ArrayRef<ReplayOp> Ops) {
   return nullptr;
 }
 
-ProgramCompiler::ProgramCompiler(MutableArrayRef<uint8_t> Room)
-    : W(std::make_unique<Writer>(Room)) {}
+ProgramCompiler::ProgramCompiler(MutableArrayRef<uint8_t> Room, bool MarksReads)
+    : W(std::make_unique<Writer>(Room, MarksReads)) {}
 ProgramCompiler::~ProgramCompiler() = default;
 
 const uint8_t *ProgramCompiler::compile(ArrayRef<ReplayOp> Ops) {

@@ -15,7 +15,8 @@ namespace chronicle::native {
 /// some microseconds. One thread at a time.
 class ProgramCompiler {
 public:
-  explicit ProgramCompiler(llvm::MutableArrayRef<uint8_t> Room);
+  /// MarksReads: loads mark the granules that they read.
+  ProgramCompiler(llvm::MutableArrayRef<uint8_t> Room, bool MarksReads);
   ~ProgramCompiler();
 
   /// Returns where the code begins, or null if there is no room for it. The

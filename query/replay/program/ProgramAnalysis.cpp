@@ -119,6 +119,10 @@ constexpr uint64_t OnlyDefine =
     uint64_t(1) << CH_OP_ITE | uint64_t(1) << CH_OP_CALL |
     uint64_t(1) << CH_OP_COPY | uint64_t(1) << CH_OP_FIRST;
 
+/// Of those, the ones that read memory.
+constexpr uint64_t Loads =
+    uint64_t(1) << CH_OP_LOAD | uint64_t(1) << CH_OP_LOAD_GUARDED;
+
 /// A set of guest-state bytes.
 class StateBytes {
 public:
@@ -321,8 +325,11 @@ void ProgramAnalysis::findDead() {
   for (uint32_t I = StepCount; I-- > 0;) {
     Step &S = Steps[I];
     if (OnlyDefine >> S.Opcode & 1 && Temps[S.FirstTemp].LastUse == None) {
-      S.Dead = true;
-      continue;
+      if (Form == ProgramForm::Fast || !(Loads >> S.Opcode & 1)) {
+        S.Dead = true;
+        continue;
+      }
+      Temps[S.FirstTemp].LastUse = I;
     }
     switch (S.Opcode) {
     case CH_OP_INSTRUCTION:

@@ -11,7 +11,7 @@ namespace chronicle::program {
 
 ProgramCache::ProgramCache(uint32_t Count, DefinitionLookup Lookup)
     : Lookup(std::move(Lookup)), Checked(divideCeil(Count, 64)), Fast(Count),
-      Exact(Count) {}
+      Exact(Count), AllLoads(Count) {}
 
 ProgramCache::ProgramCache(const file::TraceReader &Trace)
     : ProgramCache(Trace.superblockCount(), [&Trace](uint32_t Id) {
@@ -24,7 +24,8 @@ ProgramCache::ProgramCache(const file::TraceReader &Trace)
 
 ProgramCache::~ProgramCache() {
   for (uint32_t Superblock : Built)
-    for (ProgramForm Form : {ProgramForm::Fast, ProgramForm::Exact})
+    for (ProgramForm Form :
+         {ProgramForm::Fast, ProgramForm::Exact, ProgramForm::AllLoads})
       delete table(Form)[Superblock].exchange(nullptr);
 }
 

@@ -51,7 +51,9 @@ public:
 private:
   using Slot = std::atomic<const ReplayProgram *>;
   ZeroedTable<Slot> &table(ProgramForm Form) {
-    return Form == ProgramForm::Fast ? Fast : Exact;
+    return Form == ProgramForm::Fast    ? Fast
+           : Form == ProgramForm::Exact ? Exact
+                                        : AllLoads;
   }
   bool isChecked(uint32_t Superblock) {
     return Checked[Superblock / 64].load(std::memory_order_relaxed) >>
@@ -70,11 +72,11 @@ private:
   /// One bit per superblock: the trace has its program, and it is sound. Apart
   /// from the tables below, so that an answer touches few pages of them.
   ZeroedTable<std::atomic<uint64_t>> Checked;
-  ZeroedTable<Slot> Fast, Exact;
+  ZeroedTable<Slot> Fast, Exact, AllLoads;
   /// Builders keep their memory from one program to the next.
   std::mutex Lock;
   llvm::SmallVector<std::unique_ptr<ProgramBuilder>, 2> Builders;
-  std::vector<uint32_t> Built; ///< superblocks, in either form
+  std::vector<uint32_t> Built; ///< superblocks, in any form
 };
 
 } // namespace chronicle::program

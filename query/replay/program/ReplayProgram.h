@@ -16,7 +16,9 @@ namespace chronicle::program {
 
 /// A fast program has the exact guest state where the superblock is left. An
 /// exact one has it before each instruction too, so that it can stop there.
-enum class ProgramForm { Fast, Exact };
+/// Programs of both forms make every store, but a fast one makes no load whose
+/// value nothing needs. The third form is a fast one with all loads.
+enum class ProgramForm { Fast, Exact, AllLoads };
 
 /// All that a replay of the recorded sequence needs to know about running a
 /// program up to one of its exits.

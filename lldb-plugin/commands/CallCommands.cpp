@@ -245,8 +245,8 @@ private:
     }
     Moment.Thread = Found.Thread;
     Moment.Function = Found.Function.Pc;
-    if (Found.Inlined && Found.Caller && Found.Caller->Symbol)
-      Moment.InlinedInto = unsigned(Found.Caller->Symbol->Frames.size());
+    Moment.Inlined = Found.Inlined;
+    Moment.InlinedInside = unsigned(Found.InlinedInside);
     CallValues Values;
     if (Error E = Reader.parameters(Moment).moveInto(Values.Parameters))
       return E;

@@ -133,7 +133,7 @@ CallReader::afterPrologue(const CallMoment &Call, const Function &F) {
 }
 
 Expected<Timestamp> CallReader::start(const CallMoment &Call) {
-  if (Call.InlinedInto)
+  if (Call.Inlined)
     return Call.Entry;
   Expected<const Function *> F = function(Call);
   if (!F)
@@ -149,18 +149,20 @@ Expected<lldb::SBFrame> CallReader::frameAt(const CallMoment &Call,
   if (Error E = There.go(Time, Call.Thread))
     return E;
   lldb::SBThread Thread = There.thread();
+  // Counted from the innermost frame: LLDB may leave out some of the functions
+  // that it is inlined into.
+  if (Call.Inlined)
+    return Thread.GetFrameAtIndex(Call.InlinedInside);
   uint32_t Index = 0;
   while (Thread.GetFrameAtIndex(Index).IsInlined())
     ++Index;
-  if (Call.InlinedInto > Index)
-    return lldb::SBFrame();
-  return Thread.GetFrameAtIndex(Index - Call.InlinedInto);
+  return Thread.GetFrameAtIndex(Index);
 }
 
 Expected<std::optional<lldb::SBFrame>>
 CallReader::frame(const CallMoment &Call) {
   Timestamp Time = Call.Entry;
-  if (!Call.InlinedInto) {
+  if (!Call.Inlined) {
     Expected<const Function *> F = function(Call);
     if (!F)
       return F.takeError();
@@ -199,7 +201,7 @@ static std::vector<Parameter> readParameters(lldb::SBFrame Frame) {
 
 Expected<std::optional<std::vector<Parameter>>>
 CallReader::parameters(const CallMoment &Call) {
-  Expected<const Function *> F = Call.InlinedInto ? nullptr : function(Call);
+  Expected<const Function *> F = Call.Inlined ? nullptr : function(Call);
   if (!F)
     return F.takeError();
   if (*F && !(*F)->Known)
@@ -247,7 +249,7 @@ CallReader::parameters(const CallMoment &Call) {
 
 Expected<CallResult> CallReader::result(const CallMoment &Call) {
   CallResult Result;
-  if (Call.InlinedInto || !Call.Return)
+  if (Call.Inlined || !Call.Return)
     return Result;
   Expected<const Function *> F = function(Call);
   if (!F)

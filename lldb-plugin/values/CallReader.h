@@ -21,8 +21,10 @@ struct CallMoment {
   std::optional<Timestamp> Left;   ///< by return or not; nothing: not yet
   uint32_t Thread = 0;
   uint64_t Function = 0; ///< its first instruction
-  /// How many functions it is inlined into; 0: it was called.
-  unsigned InlinedInto = 0;
+  bool Inlined = false;  ///< otherwise it was called
+  /// If inlined: how many functions that were inlined into it are at the same
+  /// instruction.
+  unsigned InlinedInside = 0;
 };
 
 struct Parameter {

@@ -225,6 +225,7 @@ inlinedCallAt(const query::Trace &T, const answers::Execution &X,
   Answer.Caller = Answer.Function;
   auto &Callers = Answer.Caller->Symbol->Frames;
   Callers.erase(Callers.begin(), Callers.begin() + (It - Frames.begin()) + 1);
+  Answer.InlinedInside = size_t(It - Frames.begin());
   // Erasing nothing would move each frame to itself.
   if (It != Frames.begin())
     Frames.erase(Frames.begin(), It);

@@ -30,6 +30,9 @@ struct CallAnswer {
   size_t Depth = 0; ///< how many calls it is in
   bool TailCall = false;
   bool Inlined = false;
+  /// If inlined: how many functions that were inlined into this one are at the
+  /// same instruction.
+  size_t InlinedInside = 0;
   /// The call, or the jump of a tail call. If inlined, the line of the call.
   std::optional<Place> Caller;
   /// If that is the system's code, who called it.

@@ -3,6 +3,7 @@
 #include "utils/chronicle/recording/CrashPlace.h"
 #include "query/Trace.h"
 #include "query/questions/Place.h"
+#include "query/symbols/ShortName.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <csignal>
@@ -59,7 +60,7 @@ std::string crashPlace(StringRef TracePath, const answers::RunEnd &End) {
       Where->Symbol->Frames.front().Function.empty())
     return "";
   const symbols::SourceFrame &Frame = Where->Symbol->Frames.front();
-  std::string Text = Frame.Function;
+  std::string Text = symbols::shortName(Frame.Function);
   if (!Frame.File.empty() && Frame.Line)
     Text += formatv(" at {0}:{1}", sys::path::filename(Frame.File), Frame.Line);
   return Text;

@@ -43,7 +43,7 @@ bool addCommands(lldb::SBCommandInterpreter Interpreter) {
     return false;
   for (ArrayRef<CommandSpec> Table :
        {loadCommands(), statusCommands(), momentCommands(), bookmarkCommands(),
-        writeCommands(), readCommands(), executionCommands(), callCommands(),
+        writeCommands(), whyCommands(), readCommands(), executionCommands(), callCommands(),
         eventCommands(), exceptionCommands(), reverseCommands()})
     for (const CommandSpec &Spec : Table)
       if (!addCommand(Interpreter, Group, Spec))

@@ -6,12 +6,16 @@
 #ifndef CHRONICLE_LLDB_PLUGIN_COMMANDS_COMMANDS_H
 #define CHRONICLE_LLDB_PLUGIN_COMMANDS_COMMANDS_H
 
+#include "lldb-plugin/commands/CommandSpec.h"
 #include "lldb/API/LLDB.h"
 
 namespace chronicle::commands {
 
 /// Adds the command `chronicle` and its subcommands. False: LLDB refused one.
 bool addCommands(lldb::SBCommandInterpreter Interpreter);
+
+/// The table of WhyCommands.cpp.
+llvm::ArrayRef<CommandSpec> whyCommands();
 
 } // namespace chronicle::commands
 

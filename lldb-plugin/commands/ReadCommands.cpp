@@ -3,7 +3,7 @@
 /// \file
 /// last-read, next-read, reads.
 
-#include "lldb-plugin/commands/WatchedBefore.h"
+#include "lldb-plugin/commands/WatchedMemory.h"
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Table.h"
 #include "query/json/JsonAnswers.h"

@@ -5,6 +5,8 @@
 #include "lldb-plugin/values/ValueText.h"
 #include "query/json/JsonAnswers.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 using namespace llvm;
 
@@ -60,11 +62,11 @@ ownerOf(const query::Trace &T, uint32_t Thread, Timestamp Time,
 static Error notInMemory(StringRef Name, lldb::SBValue Value) {
   StringRef Place = Value.GetLocation() ? Value.GetLocation() : "";
   if (!Place.empty() && !Place.starts_with("0x") && Place != "scalar")
-    return createStringError(formatv(
-        "'{0}' is in register {1} here, not in memory, so nothing writes it: "
-        "step back to see it change, or use 'chronicle last-exec' on a line "
-        "that sets it",
-        Name, Place));
+    return createStringError(
+        formatv("'{0}' is in {1} here, and not as a whole in memory or in one "
+                "register: "
+                "step back to see it change, or ask for a part of it",
+                Name, Place));
   return createStringError(
       formatv("'{0}' has no address of its own, so nothing writes it: give a "
               "variable, a member or *pointer",
@@ -341,6 +343,78 @@ Expected<std::optional<APSInt>> numberAt(target::LoadedTrace &Loaded,
   if (!Number)
     return NoNumber();
   return Number;
+}
+
+// ---- after a jump ----
+
+namespace {
+/// What a jump to a write was about, and where it went.
+struct Asked {
+  std::string Expression;
+  Watched What;
+  session::Position There;
+};
+} // namespace
+
+/// By LLDB's unique number of the process. Commands run one at a time.
+static std::map<uint32_t, Asked> &lastAsked() {
+  static auto *Map = new std::map<uint32_t, Asked>();
+  return *Map;
+}
+
+/// What was asked before, if the user has neither moved nor selected another
+/// frame since.
+static const Asked *askedBefore(CommandCall &Call,
+                                target::LoadedTrace &Loaded) {
+  auto It = lastAsked().find(Loaded.process().GetUniqueID());
+  if (It == lastAsked().end() || Call.has("here") || Call.has("address"))
+    return nullptr;
+  const Asked &Before = It->second;
+  session::Position Here = Loaded.position();
+  bool Moved = Here.Time != Before.There.Time ||
+               (Before.There.Thread && Here.Thread != Before.There.Thread) ||
+               Call.selectedThread(Loaded) != Here.Thread ||
+               Call.selectedFrame().GetFrameID() != 0;
+  return !Moved && Before.Expression == Call.text() ? &Before : nullptr;
+}
+
+bool watchesBefore(CommandCall &Call, target::LoadedTrace &Loaded) {
+  return askedBefore(Call, Loaded);
+}
+
+Expected<WatchedAgain> watchedAgain(CommandCall &Call,
+                                    target::LoadedTrace &Loaded) {
+  const Asked *Before = askedBefore(Call, Loaded);
+  Expected<Watched> Here = watchedMemory(Call, Loaded);
+  if (!Before) {
+    if (!Here)
+      return Here.takeError();
+    return WatchedAgain{std::move(*Here), ""};
+  }
+  WatchedAgain Result{Before->What, ""};
+  const answers::AddressRange &Range = Before->What.Range;
+  if (Here && Here->Range.First == Range.First &&
+      Here->Range.Last == Range.Last)
+    return Result;
+  std::string Meaning = Here ? formatv("is at {0:x} ('--here' asks about that)",
+                                       Here->Range.First)
+                                   .str()
+                             : "means nothing";
+  consumeError(Here.takeError());
+  Result.Note = formatv("as before the jump, this is the memory at {0:x}, {1} "
+                        "byte(s); here {2} {3}",
+                        Range.First, Range.Last - Range.First + 1,
+                        Before->Expression, Meaning);
+  return Result;
+}
+
+void rememberWatched(CommandCall &Call, target::LoadedTrace &Loaded,
+                     const Watched &What, session::Position There) {
+  uint32_t Process = Loaded.process().GetUniqueID();
+  if (Call.has("address"))
+    lastAsked().erase(Process);
+  else
+    lastAsked()[Process] = {Call.text(), What, There};
 }
 
 } // namespace chronicle::commands

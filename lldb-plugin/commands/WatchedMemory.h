@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// Memory that a question about writes is about, and its value at any moment.
+/// Memory that a question about writes is about, its value at any moment, and
+/// asking about the same memory again after a jump.
 
 #ifndef CHRONICLE_LLDB_PLUGIN_COMMANDS_WATCHEDMEMORY_H
 #define CHRONICLE_LLDB_PLUGIN_COMMANDS_WATCHEDMEMORY_H
@@ -44,6 +45,27 @@ llvm::Expected<std::string> valueAt(target::LoadedTrace &Loaded,
 /// neither that of whole numbers nor of pointers. Costs a read of memory.
 llvm::Expected<std::optional<llvm::APSInt>>
 numberAt(target::LoadedTrace &Loaded, const Watched &What, Timestamp Time);
+
+/// Memory that a command is about, and a sentence if its name means something
+/// else at the present moment.
+struct WatchedAgain {
+  Watched What;
+  std::string Note;
+};
+
+/// The memory that the command names. If the same expression was asked about
+/// before, and the jump to that write is why the process is here, it is the
+/// same memory as before: at the write, which may be in another function, the
+/// name may mean something else. --here asks for what it means here.
+llvm::Expected<WatchedAgain> watchedAgain(CommandCall &Call,
+                                          target::LoadedTrace &Loaded);
+
+/// Whether watchedAgain() would answer with the memory from before the jump.
+bool watchesBefore(CommandCall &Call, target::LoadedTrace &Loaded);
+
+/// Must be called for a jump to a write. LLDB may still be on its way There.
+void rememberWatched(CommandCall &Call, target::LoadedTrace &Loaded,
+                     const Watched &What, session::Position There);
 
 } // namespace chronicle::commands
 

@@ -3,11 +3,13 @@
 /// \file
 /// last-write, next-write, writes.
 
-#include "lldb-plugin/commands/WatchedBefore.h"
+#include "lldb-plugin/commands/RegisterWrites.h"
+#include "lldb-plugin/commands/WatchedMemory.h"
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Scout.h"
 #include "lldb-plugin/target/Table.h"
 #include "lldb-plugin/values/WriteFilter.h"
+#include "lldb-plugin/values/WriterText.h"
 #include "lldb-plugin/values/WrittenMembers.h"
 #include "query/json/JsonAnswers.h"
 #include "trace-format/Text.h"
@@ -42,29 +44,12 @@ static std::string mappingText(target::LoadedTrace &Loaded,
 static std::string writerText(target::LoadedTrace &Loaded, const WriteAnswer &W,
                               const target::Style &How) {
   std::string Place = target::placeOf(W.Where, W.Caller, How);
-  switch (W.Write.By) {
-  case answers::Writer::Instruction:
-    return formatv(
-        "instruction {0:x}{1}{2}{3}", W.Write.Pc, Place.empty() ? "" : " in ",
-        Place,
-        W.Count > 1
-            ? formatv(", repeated {0} times", groupedDigits(W.Count)).str()
-            : "");
-  case answers::Writer::SystemCall:
-    return "system call " + W.Call->Text +
-           (Place.empty() ? "" : " from " + Place);
-  case answers::Writer::Signal:
-    return "delivery of a signal";
-  case answers::Writer::Mapping:
+  if (W.Write.By == answers::Writer::Mapping)
     return mappingText(Loaded, W);
-  case answers::Writer::Thread:
-    return "start or end of a thread";
-  case answers::Writer::Core:
-    return "the system, when the program started";
-  case answers::Writer::Outside:
-    return "another process";
-  }
-  llvm_unreachable("no such writer");
+  return values::writerText(W.Write.By, W.Write.Pc, Place, W.Call) +
+         (W.Count > 1
+              ? formatv(", repeated {0} times", groupedDigits(W.Count)).str()
+              : "");
 }
 
 /// The last moment without the write's bytes in memory.
@@ -196,14 +181,6 @@ static json::Object toJSON(const ShownWrite &W, const Watched &What) {
   return O;
 }
 
-static std::string ownerName(const query::Trace &T,
-                             const answers::Activation &Owner) {
-  std::optional<symbols::CodeSymbol> Symbol =
-      T.symbols().find(Owner.Callee, Owner.Entry);
-  std::string Name = Symbol ? Symbol->Frames.back().Function : "";
-  return Name.empty() ? jsonapi::hexNumber(Owner.Callee) : Name;
-}
-
 /// Says if the write was not made during the call that the memory belongs to.
 static Expected<std::string> noteAbout(const query::Trace &T,
                                        const Watched &What, Timestamp Time,
@@ -216,7 +193,8 @@ static Expected<std::string> noteAbout(const query::Trace &T,
       return "";
     return formatv("this call of {0} began later, at time {1}: it has not set "
                    "{2} yet",
-                   ownerName(T, Owner), groupedDigits(Owner.Entry), What.Name);
+                   values::functionOf(T, Owner), groupedDigits(Owner.Entry),
+                   What.Name);
   }
   Expected<std::optional<Timestamp>> Return = T.returnOf(Owner);
   if (!Return)
@@ -225,11 +203,18 @@ static Expected<std::string> noteAbout(const query::Trace &T,
     return "";
   return formatv("this call of {0} was over by then, at time {1}: the memory "
                  "is something else's",
-                 ownerName(T, Owner), groupedDigits(**Return));
+                 values::functionOf(T, Owner), groupedDigits(**Return));
 }
 
 static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
                       bool Backward) {
+  if (!watchesBefore(Call, Loaded)) {
+    Expected<std::optional<WatchedRegister>> Register = watchedRegister(Call);
+    if (!Register)
+      return Register.takeError();
+    if (*Register)
+      return oneRegisterWrite(Call, Loaded, **Register, Backward);
+  }
   Expected<WatchedAgain> Again = watchedAgain(Call, Loaded);
   if (!Again)
     return Again.takeError();
@@ -350,6 +335,11 @@ searchWhere(const values::WriteFilter &Where, target::LoadedTrace &Loaded,
 }
 
 static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
+  Expected<std::optional<WatchedRegister>> Register = watchedRegister(Call);
+  if (!Register)
+    return Register.takeError();
+  if (*Register)
+    return allRegisterWrites(Call, Loaded, **Register);
   Expected<Watched> What = watchedMemory(Call, Loaded);
   if (!What)
     return What.takeError();
@@ -364,8 +354,8 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
     When = {What->Owner->Entry, Return->value_or(T.instructions())};
     Title += formatv(", during this call of {0}, time {1} to {2}; --any-time "
                      "shows the others",
-                     ownerName(T, *What->Owner), groupedDigits(When.First),
-                     groupedDigits(When.Last));
+                     values::functionOf(T, *What->Owner),
+                     groupedDigits(When.First), groupedDigits(When.Last));
   }
   Expected<questions::SearchOptions> Options = Call.searchOptions(Loaded, When);
   if (!Options)
@@ -448,7 +438,9 @@ ArrayRef<CommandSpec> writeCommands() {
        .Arguments = "[--no-jump] <expression> | -a <address> -s <size>",
        .Details =
            "Takes every expression that 'frame variable' and 'expression' "
-           "take, if it names memory; a reference means what it refers to.\n"
+           "take, if it names memory; a reference means what it refers to. "
+           "Takes a register ($rax, $eax, $xmm0) and a variable that is in "
+           "one, too, and looks within the call of the selected frame then.\n"
            "Stops just before the write, so that asking again finds the one "
            "before it: the same expression then still means the same memory, "
            "although its name may mean something else there. Shows the value "
@@ -459,6 +451,7 @@ ArrayRef<CommandSpec> writeCommands() {
                    "  chronicle last-write --no-jump Table[3]\n"
                    "  chronicle last-write *(long *)(Entry->Value - 8)\n"
                    "  chronicle last-write -a 0x7ffe0010 -s 4\n"
+                   "  chronicle last-write --no-jump $rdi\n"
                    "  chronicle last-write -a Entry -s sizeof(*Entry)\n",
        .Options = OneOptions,
        .Words = Completes::Expression,
@@ -490,7 +483,8 @@ ArrayRef<CommandSpec> writeCommands() {
                    "  chronicle writes Balance --where 'new < 0'\n"
                    "  chronicle writes Level --where 'new < old'\n"
                    "  chronicle writes --limit 100 --to -1 List.Size\n"
-                   "  chronicle writes --oldest-first -a 0x4c4010 -s 8\n",
+                   "  chronicle writes --oldest-first -a 0x4c4010 -s 8\n"
+                   "  chronicle writes $rax\n",
        .Options = AllOptions,
        .Words = Completes::Expression},
   };

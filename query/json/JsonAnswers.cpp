@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/json/JsonAnswers.h"
+#include "query/json/JsonValues.h"
 #include "trace-format/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -88,7 +89,7 @@ json::Object toJSON(const symbols::SymbolAt &S) {
 
 // ---- writes ----
 
-static StringRef writerName(answers::Writer By) {
+StringRef writerName(answers::Writer By) {
   switch (By) {
   case answers::Writer::Instruction:
     return "instruction";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/json/JsonCommands.h"
+#include "query/json/JsonValues.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -13,7 +14,7 @@ ArrayRef<JsonCommand> jsonCommands() {
     for (ArrayRef<JsonCommand> Table :
          {jsonStateCommands(), jsonWriteCommands(), jsonReadCommands(),
           jsonExecutionCommands(), jsonCallCommands(), jsonEventCommands(),
-          jsonExceptionCommands(), jsonSymbolCommands()})
+          jsonExceptionCommands(), jsonSymbolCommands(), jsonValueCommands()})
       append_range(Result, Table);
     sort(Result, [](const JsonCommand &A, const JsonCommand &B) {
       return A.Name < B.Name;

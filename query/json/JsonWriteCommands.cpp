@@ -6,6 +6,7 @@
 #include "query/json/JsonAnswers.h"
 #include "query/json/JsonCommands.h"
 #include "query/json/JsonPlaces.h"
+#include "query/json/JsonValues.h"
 
 using namespace llvm;
 
@@ -14,6 +15,8 @@ namespace chronicle::jsonapi {
 static constexpr uint64_t MaxRange = uint64_t(1) << 47;
 
 static Expected<json::Value> lastWrite(JsonQuery &Q) {
+  if (Q.Arguments.has("register"))
+    return lastRegisterWrite(Q);
   Timestamp At = Q.Arguments.time("at");
   Expected<answers::AddressRange> Range =
       memoryArgument(Q, MaxRange, {0, At}, At);
@@ -23,6 +26,8 @@ static Expected<json::Value> lastWrite(JsonQuery &Q) {
 }
 
 static Expected<json::Value> nextWrite(JsonQuery &Q) {
+  if (Q.Arguments.has("register"))
+    return nextRegisterWrite(Q);
   Timestamp At = Q.Arguments.time("at");
   Expected<answers::AddressRange> Range =
       memoryArgument(Q, MaxRange, {At, Q.T.instructions()}, At);
@@ -34,6 +39,8 @@ static Expected<json::Value> nextWrite(JsonQuery &Q) {
 static Expected<json::Value> writes(JsonQuery &Q) {
   questions::SearchOptions Options = searchArguments(Q);
   Options.Backward = Q.Arguments.flag("backward", false);
+  if (Q.Arguments.has("register"))
+    return registerWrites(Q, Options);
   Expected<answers::AddressRange> Range =
       memoryArgument(Q, MaxRange, Options.When, Options.When.Last);
   if (!Range)

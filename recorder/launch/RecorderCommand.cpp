@@ -36,6 +36,8 @@ std::vector<std::string> RecorderCommand::commandLine() const {
                                     return std::to_string(Descriptor);
                                   }),
                         ","));
+  if (Chaos)
+    Line.push_back("--chaos=" + std::to_string(*Chaos));
   if (KeepTranslations)
     Line.emplace_back("--keep-translations=yes");
   Line.emplace_back("--");

@@ -9,6 +9,8 @@
 
 #include "recorder/launch/InheritedDescriptors.h"
 #include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,8 @@ struct RecorderCommand {
   std::vector<int> TranslationDescriptors;
   /// Whether to send new translations.
   bool KeepTranslations = false;
+  /// The seed of decisions by chance, if there are any.
+  std::optional<uint64_t> Chaos;
   std::vector<std::string> Program; ///< the program's command line
   /// What the launcher need not hold open once the program runs, or null.
   const InheritedDescriptors *Inherited = nullptr;

@@ -7,12 +7,14 @@
  * Each of its folders uses only those above it:
  *   core/    Valgrind's declarations, and small helpers
  *   stream/  the ring: chunks, events, the threads' registers
+ *   chaos/   decisions by chance: whose turn it is, results of system calls
  *   memory/  mappings, contents of memory, what stores changed
  *   events/  what Valgrind reports while the program runs
  *   code/    what is added to each superblock
  *   translation/  what is made of it, now or in an earlier recording
  */
 #include "libvex_guest_amd64.h"
+#include "recorder/tool/chaos/chaos.h"
 #include "recorder/tool/code/instrument.h"
 #include "recorder/tool/core/valgrind_core.h"
 #include "recorder/tool/events/client_code.h"
@@ -39,6 +41,7 @@ CH_STATIC_ASSERT(sizeof(VexGuestAMD64State) == CH_GUEST_STATE_SIZE,
                  "Stream.h: guest state");
 
 static Int ring_fd = -1, hide_fd = -1;
+static const HChar *chaos;
 static Bool keep_translations;
 static const HChar *translations = "";
 static enum { LOADS_AUTO, LOADS_ALWAYS, LOADS_NEVER } log_loads = LOADS_AUTO;
@@ -56,12 +59,16 @@ static void before_fork(ThreadId tid) {
 }
 
 /* The child goes on under Valgrind until it execs. */
-static void in_forked_child(ThreadId tid) { ch_abandon_recording(); }
+static void in_forked_child(ThreadId tid) {
+  ch_chaos_end();
+  ch_abandon_recording();
+}
 
 static Bool option(const HChar *arg) {
   if (VG_INT_CLO(arg, "--ring-fd", ring_fd)) {
   } else if (VG_INT_CLO(arg, "--hide-fd", hide_fd)) {
   } else if (VG_STR_CLO(arg, "--translations", translations)) {
+  } else if (VG_STR_CLO(arg, "--chaos", chaos)) {
   } else if (VG_BOOL_CLO(arg, "--keep-translations", keep_translations)) {
   } else if (VG_XACT_CLO(arg, "--log-loads=auto", log_loads, LOADS_AUTO)) {
   } else if (VG_XACT_CLO(arg, "--log-loads=always", log_loads, LOADS_ALWAYS)) {
@@ -88,6 +95,8 @@ static void after_options(void) {
   VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
   VG_(clo_vex_control).guest_chase = False;
   VG_(clo_vex_control).iropt_unroll_thresh = 0;
+  if (chaos)
+    ch_chaos_init(VG_(strtoull10)(chaos, NULL));
 
   ch_marks_init();
   ch_ring_open(ring_fd);

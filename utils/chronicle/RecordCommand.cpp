@@ -217,13 +217,16 @@ static StringRef logLoads() {
   llvm_unreachable("not a LogLoadsWhen");
 }
 
-static json::Object recordedOptions() {
+static json::Object recordedOptions(std::optional<uint64_t> Chaos) {
   const file::TraceWriter::Compression How = compression();
-  return json::Object{{"block-instructions", int64_t(BlockInstructions)},
-                      {"codec", file::codecName(How.Others)},
-                      {"bulk-codec", file::codecName(How.Bulk)},
-                      {"level", int64_t(Level)},
-                      {"log-loads", logLoads()}};
+  json::Object Options{{"block-instructions", int64_t(BlockInstructions)},
+                       {"codec", file::codecName(How.Others)},
+                       {"bulk-codec", file::codecName(How.Bulk)},
+                       {"level", int64_t(Level)},
+                       {"log-loads", logLoads()}};
+  if (Chaos)
+    Options["chaos"] = *Chaos;
+  return Options;
 }
 
 /// Creates the trace file, and the indexer that fills it from the ring.
@@ -232,7 +235,7 @@ createIndexer(const launch::ProgramFile &Program,
               const recording::OutputFile &Trace,
               ArrayRef<const char *> Arguments, launch::SharedRing &Ring,
               const std::string &Tool, files::FileKeeper &Keeper,
-              cache::TranslationCache *Cache) {
+              cache::TranslationCache *Cache, std::optional<uint64_t> Chaos) {
   // Removed rather than truncated, so that processes that have the old trace
   // open keep it. If it cannot be removed, it may still be writable.
   SmallString<128> Old;
@@ -249,7 +252,7 @@ createIndexer(const launch::ProgramFile &Program,
     Options.Translations = [Cache](ArrayRef<uint8_t> Translation) {
       Cache->add(Translation);
     };
-  Options.Run = launch::runFacts(Program, Arguments, recordedOptions());
+  Options.Run = launch::runFacts(Program, Arguments, recordedOptions(Chaos));
   if (!NoKeep)
     Options.ExecutableMapped = recording::keepMapped(Keeper, Tool);
   return indexer::Indexer::create(Options, Ring.memory(), Ring.size());
@@ -362,8 +365,10 @@ static Error record(ArrayRef<const char *> Arguments,
       cache::TranslationCache::openIfUsable(
           cache::cacheSetting(CacheWhere), Recorder->Tool,
           uint64_t(CacheLimit) << 20, Result.CacheNote);
-  Expected<std::unique_ptr<indexer::Indexer>> Index = createIndexer(
-      *Program, *Trace, Arguments, *Ring, Recorder->Tool, Keeper, Cache.get());
+  Result.Chaos = Tries.chaos(Which ? Which->Number : 1);
+  Expected<std::unique_ptr<indexer::Indexer>> Index =
+      createIndexer(*Program, *Trace, Arguments, *Ring, Recorder->Tool, Keeper,
+                    Cache.get(), Result.Chaos);
   if (!Index)
     return Index.takeError();
   // Until the program runs, the trace is not worth keeping.
@@ -372,8 +377,9 @@ static Error record(ArrayRef<const char *> Arguments,
     (void)sys::fs::remove(Trace->Path);
   });
 
-  const launch::RecorderCommand Command = recorderCommand(
+  launch::RecorderCommand Command = recorderCommand(
       *Recorder, *Program, Arguments, *Ring, *Log, Cache.get(), Inherited);
+  Command.Chaos = Result.Chaos;
   Result.Program = Arguments[0];
   Result.Trace = Trace->Path;
   Result.TimeLimit = double(Tries.timeout().count()) / 1000;

@@ -129,6 +129,9 @@ void printSummary(raw_ostream &Out, const RecordResult &R) {
   Out << "  " << humanBytes(S.FileBytes) << ", "
       << formatv("{0:f3}", bytesPerInstruction(S.FileBytes, S.Instructions))
       << " bytes per instruction\n";
+  if (R.Chaos)
+    Out << "  chaos by seed " << *R.Chaos << " (--chaos=" << *R.Chaos
+        << " decides the same again)\n";
   if (R.Translations)
     Out << "  " << Plural(R.Translations->needed, "translation") << ", "
         << groupedDigits(R.Translations->stored)
@@ -192,6 +195,7 @@ json::Object summaryJson(const RecordResult &R) {
                                 : json::Value(shownText(R.Place))},
       {"interrupted", R.End.Interrupted},
       {"timed-out", R.End.TimedOut},
+      {"chaos", R.Chaos ? json::Value(*R.Chaos) : json::Value(nullptr)},
       {"failure", S.Failure.empty() ? json::Value(nullptr)
                                     : json::Value(shownText(S.Failure))},
       {"peak-program-kb", R.End.PeakKb},

@@ -25,7 +25,8 @@ struct RecordResult {
   indexer::IndexSummary Index;
   launch::ProcessEnd End;
   double Seconds = 0;
-  double TimeLimit = 0; ///< in seconds, if there was one
+  std::optional<uint64_t> Chaos; ///< the seed, if there was chaos
+  double TimeLimit = 0;          ///< in seconds, if there was one
   uint64_t PeakIndexerKb = 0;
   std::vector<std::string> Messages; ///< what Valgrind printed
   std::vector<std::string> Notes;    ///< about the program's files

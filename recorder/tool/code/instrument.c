@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/code/instrument.h"
+#include "recorder/tool/chaos/chaos.h"
 #include "recorder/tool/code/ir_builder.h"
 #include "recorder/tool/code/operations.h"
 #include "recorder/tool/code/places.h"
@@ -7,6 +8,7 @@
 #include "recorder/tool/code/slots.h"
 #include "recorder/tool/code/stack.h"
 #include "recorder/tool/code/stores.h"
+#include "recorder/tool/code/switch_points.h"
 #include "recorder/tool/code/watches.h"
 #include "recorder/tool/core/growing_array.h"
 #include "recorder/tool/events/client_code.h"
@@ -380,6 +382,8 @@ IRSB *ch_instrument(VgCallbackClosure *closure, IRSB *original,
                     const VexGuestExtents *extents, const VexArchInfo *arch,
                     IRType guest_word, IRType host_word) {
   in = original;
+  if (ch_chaos_in_code)
+    ch_switch_points_begin(in);
   out = deepCopyIRSBExceptStmts(in);
   ch_ir_begin(out);
   ch_puts_begin(in);
@@ -395,8 +399,11 @@ IRSB *ch_instrument(VgCallbackClosure *closure, IRSB *original,
   if (i == in->stmts_used)
     return in;
   begin(in->stmts[i]->Ist.IMark.addr);
-  for (; i < in->stmts_used; i++)
+  for (; i < in->stmts_used; i++) {
     do_statement(in->stmts[i], i);
+    if (ch_chaos_in_code)
+      ch_switch_points_add(in->stmts[i]);
+  }
   finish();
   return out;
 }

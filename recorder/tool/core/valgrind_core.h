@@ -71,7 +71,9 @@ struct ch_call_status {
   enum { CH_STATUS_COMPLETE = 1, CH_STATUS_HAND_TO_KERNEL } what;
   SysRes result;
 };
-#define CH_MAY_BLOCK 2 /* a flag: other threads may run meanwhile */
+/* Flags. A call that is complete must have neither. */
+#define CH_MAY_BLOCK 2     /* other threads may run meanwhile */
+#define CH_REPORT_FAILED 4 /* the call may have written although it failed */
 #define CH_BEFORE_CALL(name)                                                   \
   extern void __real_vgSysWrap_##name##_before(                                \
       ThreadId, const void *, struct ch_call *, struct ch_call_status *,       \

@@ -3,6 +3,7 @@
  * Wrappers around Valgrind's wrappers of single system calls, for what must be
  * different in a recording. CMakeLists.txt names them to the linker.
  */
+#include "recorder/tool/chaos/calls.h"
 #include "recorder/tool/core/kernel.h"
 #include "recorder/tool/memory/emptied_pages.h"
 
@@ -32,6 +33,7 @@ CH_BEFORE_CALL(generic_sys_madvise) {
    So no other thread may run before what they wrote is logged. */
 CH_BEFORE_CALL(linux_sys_futex) {
   CH_REAL_CALL(linux_sys_futex);
+  ch_chaos_before_futex(tid, call, status, flags);
   switch (call->arguments[1] & CH_FUTEX_COMMAND) {
   case VKI_FUTEX_WAKE_OP:
   case VKI_FUTEX_UNLOCK_PI:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/client_code.h"
+#include "recorder/tool/chaos/chaos.h"
 #include "recorder/tool/events/startup.h"
 #include "recorder/tool/events/thread_life.h"
 #include "recorder/tool/events/trace_end.h"
@@ -75,6 +76,8 @@ static void start_client_code(ThreadId tid, ULong blocks_done) {
   ch_running_thread = tid;
   stopped_by_fault = False;
   ch_cursor_give_back();
+  if (ch_chaos)
+    ch_chaos_stretch_begins(tid);
 }
 
 static void stop_client_code(ThreadId tid, ULong blocks_done) {

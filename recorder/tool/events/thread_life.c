@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/thread_life.h"
+#include "recorder/tool/chaos/chaos.h"
 #include "recorder/tool/core/kernel.h"
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/contents.h"
@@ -35,6 +36,9 @@ static void thread_created(ThreadId parent, ThreadId child) {
   ch_thread_of(child)->clear_tid = expected_clear_tid;
   ch_thread_of(child)->set_tid = expected_set_tid;
   ch_expect_thread_words(0, 0);
+  /* The first one comes by itself. */
+  if (parent != VG_INVALID_THREADID)
+    ch_chaos_thread_created();
 }
 
 static void thread_first_instruction(ThreadId tid) {

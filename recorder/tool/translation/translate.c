@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/translation/translate.h"
 #include "libvex.h"
+#include "recorder/tool/chaos/chaos.h"
 #include "recorder/tool/code/instrument.h"
 #include "recorder/tool/core/growing_array.h"
 #include "recorder/tool/events/signals.h"
@@ -230,13 +231,19 @@ void ch_translate_init(Bool keep, const HChar *descriptors) {
 }
 
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args) {
+  /* A thread's slice may end where a superblock begins, except if a jump
+     forward led there: such jumps leave out the check. Under chaos none does.
+   */
+  if (ch_chaos_in_code)
+    args->disp_cp_chain_me_to_fastEP = args->disp_cp_chain_me_to_slowEP;
   if (!keeps_translations)
     return __real_LibVEX_Translate(args);
   VexTranslateResult result;
-  const Bool redirected = is_redirected(args);
+  /* Under chaos superblocks end early (code/switch_points.c). */
+  const Bool is_special = is_redirected(args) || ch_chaos_in_code;
   struct ch_translation_subject subject;
   ch_ring_translation_report()->needed++;
-  if (!redirected) {
+  if (!is_special) {
     subject = subject_of(args);
     if (find_stored(args, &subject, &result)) {
       ch_ring_translation_report()->stored++;
@@ -248,7 +255,7 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args) {
     return result;
   const UInt first_exit = ch_superblock_send(s);
   const struct ch_hash hash = hash_when_sent(s, mode());
-  if (!redirected && is_worth_keeping(args, &result, s) &&
+  if (!is_special && is_worth_keeping(args, &result, s) &&
       !ch_known_first_exit(hash)) {
     ch_remember_definition(hash, first_exit);
     send(args, &result, s, &subject);

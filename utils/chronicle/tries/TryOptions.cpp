@@ -3,6 +3,7 @@
 #include "utils/chronicle/tries/TryOptions.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Threading.h"
+#include <random>
 
 using namespace llvm;
 
@@ -21,6 +22,10 @@ TryOptions::TryOptions(cl::SubCommand &Record)
                         "per processor)")),
       TimeoutText("timeout", cl::sub(Record), cl::value_desc("TIME"),
                   cl::desc("End the program after TIME: 30s, 500ms, 2min")),
+      ChaosText("chaos", cl::sub(Record), cl::ValueOptional,
+                cl::value_desc("SEED"),
+                cl::desc("Disturb the schedule of threads and the results of "
+                         "system calls, to provoke races")),
       KeepAll("keep-all", cl::sub(Record),
               cl::desc("Keep the trace of the last other run, too")) {}
 
@@ -41,6 +46,12 @@ std::optional<std::chrono::milliseconds> parseDuration(StringRef Text) {
   if (Result < 1 || Result > 31. * 24 * 3'600'000)
     return std::nullopt;
   return std::chrono::milliseconds(int64_t(Result));
+}
+
+std::optional<uint64_t> TryOptions::chaos(unsigned Run) const {
+  if (!ChaosText.getNumOccurrences())
+    return std::nullopt;
+  return Seed + Run - 1;
 }
 
 static std::string wrongCount(StringRef Option, StringRef Text) {
@@ -67,6 +78,12 @@ std::string TryOptions::read() {
              "': expected a time such as 30s, 500ms or 2min";
     TimeLimit = *Time;
   }
+  if (ChaosText.getNumOccurrences() && !ChaosText.empty() &&
+      StringRef(ChaosText).getAsInteger(10, Seed))
+    return "invalid --chaos '" + ChaosText + "': expected a number";
+  // Short enough to be typed again.
+  if (ChaosText.empty())
+    Seed = 1 + uint64_t(std::random_device()()) % 999'999;
   if (UntilText.getNumOccurrences()) {
     Expected<Condition> Parsed = Condition::parse(UntilText);
     if (!Parsed)

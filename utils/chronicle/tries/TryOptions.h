@@ -14,8 +14,8 @@
 
 namespace chronicle::tries {
 
-/// --tries, --until, --jobs, --keep-all and --timeout. The values are valid
-/// once read() has returned an empty string.
+/// --tries, --until, --jobs, --keep-all, --timeout and --chaos. The values are
+/// valid once read() has returned an empty string.
 class TryOptions {
 public:
   explicit TryOptions(llvm::cl::SubCommand &Record);
@@ -35,11 +35,16 @@ public:
   /// How long one run may take, also if it is the only one; zero is without a
   /// limit.
   std::chrono::milliseconds timeout() const { return TimeLimit; }
+  /// The seed of chaos in this run, from 1, or nothing without chaos. A single
+  /// run is number 1.
+  std::optional<uint64_t> chaos(unsigned Run) const;
 
 private:
-  llvm::cl::opt<std::string> TriesText, UntilText, JobsText, TimeoutText;
+  llvm::cl::opt<std::string> TriesText, UntilText, JobsText, TimeoutText,
+      ChaosText;
   llvm::cl::opt<bool> KeepAll;
   bool Wanted = false;
+  uint64_t Seed = 0; ///< of the first run
   unsigned Limit = 0, AtOnce = 1;
   Condition Until;
   std::chrono::milliseconds TimeLimit{0};

@@ -81,6 +81,8 @@ void TrySummary::print(raw_ostream &Out) const {
     Out << Result.Report.getString("text").value_or("");
   else if (!Result.HasPassing)
     Out << "  no trace was kept\n";
+  if (!Result.Number && !Result.Signal && !Options.chaos(1))
+    Out << "  with --chaos, races are more likely to show\n";
 }
 
 Expected<TrySummary> runTries(const TryOptions &Options, StringRef Trace,

@@ -40,15 +40,6 @@ std::string CallFilter::notes() const {
 Expected<bool> CallFilter::evaluate(lldb::SBFrame Frame, const CallMoment &Call,
                                     StringRef Function) {
   lldb::SBValue V = Frame.EvaluateExpression(Expression.c_str());
-  // LLDB does not find `this` of a function that is inlined into an inlined
-  // one.
-  if (V.GetError().Fail() &&
-      StringRef(errorText(V.GetError())).contains("use of 'this'")) {
-    lldb::SBValue Object = Frame.FindVariable("this").Dereference();
-    lldb::SBValue Again = Object.EvaluateExpression(Expression.c_str());
-    if (Again.GetError().Success())
-      V = Again;
-  }
   if (V.GetError().Fail()) {
     std::string Why = errorText(V.GetError());
     // A function that lacks a name lacks it at every call.

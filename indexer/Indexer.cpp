@@ -193,6 +193,8 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
                    {"opaque", std::move(Opaque)},
                    {"peak-program-kb", Info.PeakProgramKb},
                    {"peak-indexer-kb", Info.PeakIndexerKb}};
+  if (Info.Process)
+    End["pid"] = Info.Process;
   if (!Summary.Failure.empty())
     End["failure"] = shownText(Summary.Failure);
   return End;

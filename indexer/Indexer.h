@@ -67,6 +67,7 @@ struct IndexerProgress {
 /// What only the launcher knows, for the end piece.
 struct EndInfo {
   double Seconds = 0;
+  int64_t Process = 0; ///< its number, 0 if not known
   uint64_t PeakProgramKb = 0;
   uint64_t PeakIndexerKb = 0;
   /// Used if the stream has no CH_EV_END: "killed" (Code: the signal),

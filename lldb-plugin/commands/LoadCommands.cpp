@@ -7,6 +7,7 @@
 #include "lldb-plugin/commands/NextSteps.h"
 #include "lldb-plugin/lldb/LldbInternals.h"
 #include "lldb-plugin/target/Prompt.h"
+#include "query/processes/RunDirectory.h"
 #include "trace-format/Text.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -64,7 +65,11 @@ static Error load(CommandCall &Call) {
   if (Call.words().empty())
     return createStringError("missing argument: name the trace that 'chronicle "
                              "record' wrote");
-  StringRef Path = Call.words().front();
+  Expected<processes::ChosenTrace> Chosen =
+      processes::chooseTrace(Call.words().front(), Call.value("process"));
+  if (!Chosen)
+    return Chosen.takeError();
+  StringRef Path = Chosen->Path;
   if (!Call.has("debuginfod"))
     if (Error E = forgetServers(Call.debugger()))
       return E;
@@ -78,6 +83,8 @@ static Error load(CommandCall &Call) {
   if (!L)
     return L.takeError();
   const query::Trace &T = (*L)->trace();
+  if (!Chosen->Note.empty())
+    Call.print("This is " + Chosen->Note + ".\n");
   for (const std::string &Warning : Warnings)
     Call.result().AppendWarning(Warning.c_str());
   if (!T.reader().truncated().empty())
@@ -116,6 +123,9 @@ ArrayRef<CommandSpec> loadCommands() {
   static const OptionSpec LoadOptions[] = {
       {"at", 0, "moment", "Stop at this moment instead of at the end.",
        Completes::Moment},
+      {"process", 0, "pid|name|#n",
+       "Of a run of several processes, load this one instead of the one that "
+       "crashed or failed."},
       {"any-build", 0, nullptr,
        "Use programs and libraries on disk although they are not the builds "
        "that were recorded: names, lines and variables may be wrong."},
@@ -137,7 +147,8 @@ ArrayRef<CommandSpec> loadCommands() {
        .RunWithoutTrace = load,
        .Help =
            "Load a recorded run as a process that goes forward and backward.",
-       .Arguments = "<trace.db> [--at <moment>] [--any-build] [--sysroot "
+       .Arguments = "<trace.db> [--at <moment>] [--process <pid|name|#n>] "
+                    "[--any-build] [--sysroot "
                     "<directory>] [--debug-directory <directory>] "
                     "[--source-map <from>=<to>] [--debuginfod]",
        .Details =

@@ -7,6 +7,7 @@
 #include "lldb-plugin/places/LldbPlaces.h"
 #include "query/Trace.h"
 #include "query/files/PackedTree.h"
+#include "query/processes/RunDirectory.h"
 #include "trace-format/Text.h"
 #include "trace-format/UntrustedJson.h"
 #include "llvm/ADT/StringExtras.h"
@@ -101,6 +102,12 @@ void DapSession::start(Request R) {
     (void)sys::fs::make_absolute(Path);
     // Opens the trace to report an error now. lldb-dap loads it only after the
     // configuration is done, and does not report why loading failed.
+    const json::Value *Process = R.Arguments.get("process");
+    Expected<processes::ChosenTrace> Chosen =
+        processes::chooseTrace(Path, Process ? textOf(*Process) : "");
+    if (!Chosen)
+      return fail(R, toString(Chosen.takeError()));
+    Path = Chosen->Path;
     Expected<std::unique_ptr<chronicle::query::Trace>> Opened =
         chronicle::query::Trace::open(Path);
     if (!Opened)
@@ -116,8 +123,8 @@ void DapSession::start(Request R) {
     if (json::Array *More = R.Arguments.getArray("attachCommands"))
       for (json::Value &Word : *More)
         Commands.push_back(Word);
-    for (StringRef Name : {"trace", "at", "sysroot", "debugDirectories",
-                           "program", "args", "env"})
+    for (StringRef Name : {"trace", "at", "process", "sysroot",
+                           "debugDirectories", "program", "args", "env"})
       Arguments.erase(Name);
     Arguments["attachCommands"] = std::move(Commands);
     // By default a recorded run does not continue by itself.

@@ -29,6 +29,10 @@ std::vector<std::string> RecorderCommand::commandLine() const {
       // tool closes the original.
       "--hide-fd=" + Log, "--ring-fd=" + std::to_string(RingDescriptor),
       "--log-loads=" + LogLoads};
+  if (ControlDescriptor >= 0) {
+    Line.push_back("--control-fd=" + std::to_string(ControlDescriptor));
+    Line.push_back("--lifeline-fd=" + std::to_string(LifelineDescriptor));
+  }
   if (!TranslationDescriptors.empty())
     Line.push_back("--translations=" +
                    join(map_range(TranslationDescriptors,
@@ -43,6 +47,15 @@ std::vector<std::string> RecorderCommand::commandLine() const {
   Line.emplace_back("--");
   Line.insert(Line.end(), Program.begin(), Program.end());
   return Line;
+}
+
+std::vector<int> RecorderCommand::descriptors() const {
+  std::vector<int> All{RingDescriptor, LogDescriptor};
+  if (ControlDescriptor >= 0)
+    All.insert(All.end(), {ControlDescriptor, LifelineDescriptor});
+  All.insert(All.end(), TranslationDescriptors.begin(),
+             TranslationDescriptors.end());
+  return All;
 }
 
 std::vector<std::string> RecorderCommand::environment() const {

@@ -23,6 +23,9 @@ struct RecorderCommand {
   std::string LogLoads; ///< auto, always or never
   int RingDescriptor = -1;
   int LogDescriptor = -1;
+  /// If the processes that the program starts are to be followed, the
+  /// recorders' ends of a ControlSocket.
+  int ControlDescriptor = -1, LifelineDescriptor = -1;
   /// Files of the translation cache.
   std::vector<int> TranslationDescriptors;
   /// Whether to send new translations.
@@ -34,6 +37,8 @@ struct RecorderCommand {
   const InheritedDescriptors *Inherited = nullptr;
 
   std::vector<std::string> commandLine() const;
+  /// The descriptors that the recorder gets.
+  std::vector<int> descriptors() const;
   /// The environment of this process plus what Valgrind's core needs, which the
   /// tool hides from the program.
   std::vector<std::string> environment() const;

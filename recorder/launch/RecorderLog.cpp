@@ -95,4 +95,12 @@ std::string fatalMessage(ArrayRef<std::string> Messages) {
   return (HasTitle ? Last[-1] + " " : "") + *Last;
 }
 
+bool reportsFailure(ArrayRef<std::string> Messages) {
+  return any_of(Messages, [](StringRef Message) {
+    return Message == "host stacktrace:" ||
+           Message == "the following unimplemented functionality:" ||
+           Message.contains("out of memory");
+  });
+}
+
 } // namespace chronicle::launch

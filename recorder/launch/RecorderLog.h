@@ -40,6 +40,9 @@ std::vector<std::string> logMessages(llvm::StringRef Log);
 /// be warnings before it, and a stack of the recorder after it.
 std::string fatalMessage(llvm::ArrayRef<std::string> Messages);
 
+/// Whether the messages of a recorder that ended are those of one that failed.
+bool reportsFailure(llvm::ArrayRef<std::string> Messages);
+
 } // namespace chronicle::launch
 
 #endif

@@ -45,14 +45,29 @@ static json::Object hostFacts() {
                       {"cores", int64_t(std::thread::hardware_concurrency())}};
 }
 
+static json::Object processFacts(const FollowedProcess &P) {
+  return json::Object{{"number", P.Number},
+                      {"pid", P.Process},
+                      {"parent", P.Parent},
+                      {"parent-pid", P.ParentProcess},
+                      {"how", P.Replaced ? "exec" : "spawn"}};
+}
+
 json::Object runFacts(const ProgramFile &Program,
-                      ArrayRef<const char *> Arguments, json::Object Options) {
+                      ArrayRef<const char *> Arguments, json::Object Options,
+                      const std::optional<FollowedProcess> &Followed) {
   std::vector<const char *> Environment;
-  for (char **Entry = environ; *Entry; ++Entry)
-    Environment.push_back(*Entry);
   SmallString<128> Directory;
-  if (sys::fs::current_path(Directory))
-    Directory.clear(); // it was removed
+  if (Followed) {
+    for (const std::string &Variable : Followed->Environment)
+      Environment.push_back(Variable.c_str());
+    Directory = Followed->Directory;
+  } else {
+    for (char **Entry = environ; *Entry; ++Entry)
+      Environment.push_back(*Entry);
+    if (sys::fs::current_path(Directory))
+      Directory.clear(); // it was removed
+  }
   struct timespec Now;
   clock_gettime(CLOCK_REALTIME, &Now);
   json::Object Run{{"program", shownText(Program.Path)},
@@ -64,6 +79,8 @@ json::Object runFacts(const ProgramFile &Program,
                    {"chronicle", CHRONICLE_VERSION},
                    {"valgrind", valgrindVersion()},
                    {"options", std::move(Options)}};
+  if (Followed)
+    Run["process"] = processFacts(*Followed);
   if (!json::isUTF8(Program.Path))
     Run["program-bytes"] = toHex(Program.Path, /*LowerCase=*/true);
   if (!Program.Interpreter.empty())

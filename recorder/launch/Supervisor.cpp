@@ -39,6 +39,12 @@ Expected<std::unique_ptr<Supervisor>> Supervisor::create() {
     return Beside.takeError();
   S->Beside = std::move(*Beside);
 
+  // Following many processes takes many descriptors.
+  getrlimit(RLIMIT_NOFILE, &S->OldDescriptorLimit);
+  struct rlimit All = {S->OldDescriptorLimit.rlim_max,
+                       S->OldDescriptorLimit.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &All);
+
   // What happens when the parent ends concerns the program: see ParentThread.
   prctl(PR_GET_PDEATHSIG, &S->ParentDeathSignal);
   prctl(PR_SET_PDEATHSIG, 0);
@@ -102,6 +108,7 @@ Error Supervisor::start(const RecorderCommand &Command) {
   std::vector<std::string> Line = Command.commandLine();
   std::vector<std::string> Environment = Command.environment();
   std::vector<char *> Argv = pointers(Line), Envp = pointers(Environment);
+  const std::vector<int> Descriptors = Command.descriptors();
   int Report[2];
   if (pipe2(Report, O_CLOEXEC) != 0)
     return launchErrorFromErrno(StatusOurFailure, "cannot create a pipe");
@@ -117,10 +124,9 @@ Error Supervisor::start(const RecorderCommand &Command) {
     if (getppid() != Parent)
       _exit(StatusOurFailure);
     setitimer(ITIMER_REAL, &Alarm, nullptr);
-    fcntl(Command.RingDescriptor, F_SETFD, 0);
-    fcntl(Command.LogDescriptor, F_SETFD, 0);
-    for (int Descriptor : Command.TranslationDescriptors)
+    for (int Descriptor : Descriptors)
       fcntl(Descriptor, F_SETFD, 0);
+    setrlimit(RLIMIT_NOFILE, &OldDescriptorLimit);
     Signals->restore();
     execve(Command.Tool.c_str(), Argv.data(), Envp.data());
     int Failure = errno;
@@ -228,8 +234,8 @@ ProcessEnd Supervisor::wait(SupervisorClient &Client,
   ProcessEnd End;
   bool Ticking = Interval.count() > 0;
   Clock::time_point NextTick = Clock::now() + Interval;
-  const Clock::time_point Deadline =
-      TimeLimit.count() > 0 ? Clock::now() + TimeLimit : Never;
+  if (TimeLimit.count() > 0)
+    Deadline = Clock::now() + TimeLimit;
   for (;;) {
     siginfo_t Info = {};
     struct rusage Usage = {};
@@ -279,6 +285,39 @@ ProcessEnd Supervisor::wait(SupervisorClient &Client,
       ParentHandle = -1;
     }
     handleSignals(Client);
+  }
+}
+
+bool Supervisor::waitForOthers(SupervisorClient &Client, int Done,
+                               std::chrono::milliseconds Interval) {
+  for (;;) {
+    struct pollfd Poll[] = {{Signals->descriptor(), POLLIN, 0},
+                            {Done, POLLIN, 0}};
+    const Clock::time_point Now = Clock::now();
+    const Clock::time_point Next =
+        std::min(Deadline, Interval.count() > 0 ? Now + Interval : Never);
+    poll(Poll, 2, Next == Never ? -1 : untilThen(Next - Now));
+    if (Poll[1].revents)
+      return true;
+    if (Clock::now() >= Deadline)
+      return false;
+    Client.tick();
+    for (const signalfd_siginfo &Info : Signals->arrived())
+      switch (Info.ssi_signo) {
+      case SIGINT:
+      case SIGTERM:
+      case SIGHUP:
+      case SIGQUIT:
+        return false;
+      case SIGTSTP:
+      case SIGTTIN:
+      case SIGTTOU:
+        Client.suspending();
+        Signals->stopBy(int(Info.ssi_signo));
+        break;
+      default:
+        break;
+      }
   }
 }
 

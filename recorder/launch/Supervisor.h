@@ -17,6 +17,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <thread>
 
@@ -72,6 +73,13 @@ public:
   /// Lets wait() end the recording, and then the program, after this time.
   void setTimeLimit(std::chrono::milliseconds Limit) { TimeLimit = Limit; }
 
+  /// After wait(): waits until Done becomes readable, which the processes that
+  /// the program left behind are the reason for. Ticks as wait() does.
+  /// \return false if a signal or the time limit asks this process to end
+  /// first.
+  bool waitForOthers(SupervisorClient &Client, int Done,
+                     std::chrono::milliseconds Interval);
+
   pid_t process() const { return Process; }
 
 private:
@@ -92,6 +100,7 @@ private:
   bool Stopping = false; ///< the trace is being ended
   bool TimedOut = false;
   std::chrono::milliseconds TimeLimit{0}; ///< zero is without a limit
+  Clock::time_point Deadline = Never;
   static constexpr Clock::time_point Never = Clock::time_point::max();
   Clock::time_point KillAt = Never;
   /// The thread that the kernel takes for the program's parent. It ends when
@@ -103,6 +112,8 @@ private:
   int ParentHandle = -1;
   /// The parent-death signal that this process was started with, or 0.
   int ParentDeathSignal = 0;
+  /// Of descriptors; this process has raised its own.
+  struct rlimit OldDescriptorLimit = {};
 };
 
 /// Opens /dev/null for each standard stream that is closed, so that no other

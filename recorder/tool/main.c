@@ -8,6 +8,7 @@
  *   core/    Valgrind's declarations, and small helpers
  *   stream/  the ring: chunks, events, the threads' registers
  *   chaos/   decisions by chance: whose turn it is, results of system calls
+ *   processes/  other processes: exec, the connection to the launcher
  *   memory/  mappings, contents of memory, what stores changed
  *   events/  what Valgrind reports while the program runs
  *   code/    what is added to each superblock
@@ -28,6 +29,9 @@
 #include "recorder/tool/memory/mappings.h"
 #include "recorder/tool/memory/marks.h"
 #include "recorder/tool/memory/reading.h"
+#include "recorder/tool/processes/exec.h"
+#include "recorder/tool/processes/launcher.h"
+#include "recorder/tool/processes/parentage.h"
 #include "recorder/tool/stream/recording.h"
 #include "recorder/tool/stream/ring.h"
 #include "recorder/tool/translation/translate.h"
@@ -40,7 +44,9 @@ CH_GUEST_FIELDS(CH_GUEST)
 CH_STATIC_ASSERT(sizeof(VexGuestAMD64State) == CH_GUEST_STATE_SIZE,
                  "Stream.h: guest state");
 
-static Int ring_fd = -1, hide_fd = -1;
+static Int ring_fd = -1, hide_fd = -1, control_fd = -1, lifeline_fd = -1;
+static Int number = 1;
+static Bool takes_first_argument;
 static const HChar *chaos;
 static Bool keep_translations;
 static const HChar *translations = "";
@@ -61,12 +67,18 @@ static void before_fork(ThreadId tid) {
 /* The child goes on under Valgrind until it execs. */
 static void in_forked_child(ThreadId tid) {
   ch_chaos_end();
+  ch_launcher_in_child();
   ch_abandon_recording();
 }
 
 static Bool option(const HChar *arg) {
   if (VG_INT_CLO(arg, "--ring-fd", ring_fd)) {
   } else if (VG_INT_CLO(arg, "--hide-fd", hide_fd)) {
+  } else if (VG_INT_CLO(arg, "--control-fd", control_fd)) {
+  } else if (VG_INT_CLO(arg, "--lifeline-fd", lifeline_fd)) {
+  } else if (VG_INT_CLO(arg, "--number", number)) {
+  } else if (VG_BOOL_CLO(arg, "--is-program", ch_started_as_program)) {
+  } else if (VG_BOOL_CLO(arg, "--takes-first-argument", takes_first_argument)) {
   } else if (VG_STR_CLO(arg, "--translations", translations)) {
   } else if (VG_STR_CLO(arg, "--chaos", chaos)) {
   } else if (VG_BOOL_CLO(arg, "--keep-translations", keep_translations)) {
@@ -98,6 +110,10 @@ static void after_options(void) {
   if (chaos)
     ch_chaos_init(VG_(strtoull10)(chaos, NULL));
 
+  ch_launcher_init(control_fd, lifeline_fd);
+  ch_exec_init(number);
+  if (takes_first_argument)
+    ch_exec_take_first_argument();
   ch_marks_init();
   ch_ring_open(ring_fd);
   if (hide_fd >= 0)
@@ -119,7 +135,7 @@ static void finished(Int status) {
   ch_marks_send_all();
   ch_audit_all();
   ch_log_end(ch_fatal_signal ? CH_END_SIGNAL : CH_END_EXIT,
-             ch_fatal_signal ? ch_fatal_signal : status);
+             ch_fatal_signal ? ch_fatal_signal : ch_exit_status);
   ch_recording = False;
 }
 

@@ -103,6 +103,10 @@ def check_recording(native, directory, record_options, options):
         fail("chronicle record made no trace; its status is %d" % recorded[0], *recorded[1:3])
     compare(native, recorded, options)
 
+    if os.path.isdir(options.trace):
+        status, output = recording.verify_all(options.trace)
+        if status:
+            fail("not all processes verify", output)
     verified = facts_of("verify", options.trace)
     facts = facts_of("info", options.trace)
     if facts.get("truncated"):
@@ -164,13 +168,13 @@ def main():
     print("ending: %s %s" % (end["reason"], end.get("code", "")))
     print("instructions:", end["instructions"])
     print("threads:", end["threads"])
-    print("size:", os.path.getsize(options.trace))
+    print("size:", recording.size(options.trace))
     print("outside writes:", end.get("outside-writes", 0))
     print("--- standard output")
     sys.stdout.flush()
     sys.stdout.buffer.write(output[-2000:])
     if not options.keep:
-        os.remove(options.trace)
+        recording.remove(options.trace)
     shutil.rmtree(directory, ignore_errors=True)
 
 

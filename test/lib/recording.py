@@ -12,10 +12,24 @@ TIMEOUT = 600
 CHRONICLE = shutil.which("chronicle")
 
 
+def remove(trace):
+    """Removes a trace, or all of a run, if there is one."""
+    if os.path.isdir(trace):
+        shutil.rmtree(trace)
+    elif os.path.exists(trace):
+        os.remove(trace)
+
+
+def size(trace):
+    """The size of a trace, or of all of a run."""
+    if not os.path.isdir(trace):
+        return os.path.getsize(trace)
+    return sum(os.path.getsize(os.path.join(trace, name)) for name in os.listdir(trace))
+
+
 def record_command(trace, program, options=("--quiet",)):
     """The command that records a program. Removes an earlier trace of the same name."""
-    if os.path.exists(trace):
-        os.remove(trace)
+    remove(trace)
     return [CHRONICLE, "record", *options, "-o", trace, "--", *program]
 
 
@@ -27,14 +41,27 @@ def record(trace, program):
 
 
 def ask(subcommand, trace):
-    """Runs `chronicle info` or `chronicle verify`. Returns exit status, JSON and standard error."""
+    """Runs `chronicle info` or `chronicle verify`. Returns exit status, JSON and standard error.
+    Of a run of several processes, asks about the first."""
+    which = ["--process", "#1"] if os.path.isdir(trace) else []
     done = subprocess.run(
-        [CHRONICLE, subcommand, "--json", trace],
+        [CHRONICLE, subcommand, "--json", *which, trace],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         timeout=TIMEOUT,
     )
     return done.returncode, done.stdout, done.stderr
+
+
+def verify_all(trace):
+    """Verifies all processes of a run. Returns exit status and output."""
+    done = subprocess.run(
+        [CHRONICLE, "verify", "--process", "all", trace],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=TIMEOUT,
+    )
+    return done.returncode, done.stdout
 
 
 def facts(subcommand, trace):

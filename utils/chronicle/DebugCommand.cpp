@@ -29,6 +29,7 @@ static Command
                "--at names. Arguments after the trace are passed to LLDB.",
            .Examples = "  chronicle debug trace.db\n"
                        "  chronicle debug --at 99.8% trace.db\n"
+                       "  chronicle debug --process cc1 trace.db\n"
                        "  chronicle debug --sysroot files trace.db\n"
                        "  chronicle debug trace.db -o bt\n",
            .Statuses = {{"LLDB's", "LLDB was started."},
@@ -47,6 +48,7 @@ static cl::opt<std::string>
                 "or a bookmark"));
 
 static FileFlags Files(Debug);
+static ProcessFlag Process(Debug);
 static cl::list<std::string>
     SourceMap("source-map", cl::sub(Debug), cl::value_desc("FROM=TO"),
               cl::desc("Sources of FROM are in TO; may be repeated"));
@@ -87,11 +89,13 @@ static StringRef misplacedOption(ArrayRef<const char *> LldbWords) {
 static int run(ArrayRef<const char *> Words) {
   if (Words.empty())
     return failNoTrace(Debug);
-  StringRef Trace = Words.front();
+  std::string Trace = Words.front();
   if (StringRef Word = misplacedOption(Words.drop_front()); !Word.empty())
     return failUsage(Debug, "'" + Word +
                                 "' must stand before the trace: what "
                                 "follows the trace is for LLDB");
+  if (Error E = Process.choose(Trace))
+    return fail(Debug, 2, std::move(E));
   // LLDB would start, and go on without the trace.
   if (Expected<std::unique_ptr<MemoryBuffer>> File = file::openTraceFile(Trace);
       !File)

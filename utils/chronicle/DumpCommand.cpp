@@ -11,6 +11,7 @@
 #include "trace-format/file/TraceReader.h"
 #include "trace-format/pieces/BlockFormat.h"
 #include "trace-format/pieces/PageChunkFormat.h"
+#include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -38,6 +39,7 @@ static Command Dump(
                   {"2", "The file cannot be read, or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Dump));
+static ProcessFlag Process(Dump);
 static cl::opt<std::string> Range(cl::Positional, cl::sub(Dump));
 static cl::opt<bool> ShowBlocks("blocks", cl::sub(Dump),
                                 cl::desc("Print one line per block"));
@@ -249,6 +251,8 @@ static int run(ArrayRef<const char *>) {
   if (!OneFrame.empty() && StringRef(OneFrame).getAsInteger(0, Frame))
     return failUsage(Dump,
                      "invalid frame '" + OneFrame + "': expected a number");
+  if (Error E = Process.choose(Path))
+    return fail(Dump, 2, std::move(E));
   Expected<std::unique_ptr<file::TraceReader>> T =
       file::TraceReader::open(Path);
   if (!T)

@@ -5,6 +5,7 @@
 
 #include "query/Trace.h"
 #include "trace-format/Text.h"
+#include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
 #include "utils/chronicle/Terminal.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -37,6 +38,7 @@ static Command Index(
                   {"2", "The file cannot be read, or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Index));
+static ProcessFlag Process(Index);
 static cl::opt<bool> Json("json", cl::sub(Index),
                           cl::desc("Print one JSON object"));
 
@@ -74,6 +76,8 @@ static void printFacts(const query::Trace &T,
 static int run(ArrayRef<const char *>) {
   if (Path.empty())
     return failNoTrace(Index);
+  if (Error E = Process.choose(Path))
+    return fail(Index, 2, std::move(E));
   Expected<std::unique_ptr<query::Trace>> T = query::Trace::open(Path);
   if (!T)
     return fail(Index, 2, T.takeError());

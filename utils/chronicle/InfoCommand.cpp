@@ -8,6 +8,7 @@
 #include "trace-format/Text.h"
 #include "trace-format/file/Piece.h"
 #include "trace-format/file/TraceReader.h"
+#include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
 #include "utils/chronicle/Terminal.h"
 #include "llvm/ADT/STLExtras.h"
@@ -38,6 +39,7 @@ static Command Info(
                   {"2", "The file cannot be read, or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Info));
+static ProcessFlag Process(Info);
 static cl::opt<bool>
     All("all", cl::sub(Info),
         cl::desc("Show the environment, the recorder's options, all counts and "
@@ -140,6 +142,9 @@ static void printEnd(const file::TraceReader &T) {
   if (std::optional<double> Seconds = End->getNumber("seconds"))
     field("time") << humanDuration(*Seconds) << '\n';
   field("threads") << textOf(*End, "threads") << '\n';
+  // It is known of the process that `chronicle record` started.
+  if (End->getInteger("peak-program-kb").value_or(0) == 0)
+    return;
   field("memory") << humanBytes(End->getInteger("peak-program-kb").value_or(0) *
                                 1024)
                   << " the program, "
@@ -243,6 +248,8 @@ static void printText(const file::TraceReader &T) {
 static int run(ArrayRef<const char *>) {
   if (Path.empty())
     return failNoTrace(Info);
+  if (Error E = Process.choose(Path))
+    return fail(Info, 2, std::move(E));
   Expected<std::unique_ptr<file::TraceReader>> T =
       file::TraceReader::open(Path);
   if (!T)

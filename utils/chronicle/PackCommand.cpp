@@ -42,6 +42,7 @@ static Command Pack(
                         "is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Pack));
+static ProcessFlag Process(Pack);
 static cl::opt<bool>
     Sources("sources", cl::sub(Pack),
             cl::desc("Add the sources that the line tables name"));
@@ -164,6 +165,8 @@ static int run(ArrayRef<const char *>) {
                            "--extract");
   if (std::string Wrong = Files.wrong(); !Wrong.empty())
     return failUsage(Pack, Wrong);
+  if (Error E = Process.choose(Path))
+    return fail(Pack, 2, std::move(E));
   if (List || !Extract.empty())
     return show();
   // A second Ctrl-C ends the program at once; then the next reader or packer

@@ -37,6 +37,7 @@ static Command Query(
                    "or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Query));
+static ProcessFlag Process(Query);
 static cl::opt<std::string> Request(cl::Positional, cl::sub(Query));
 static NumberOption<unsigned> Jobs("jobs", cl::sub(Query), cl::value_desc("N"),
                                    cl::init(0),
@@ -73,6 +74,8 @@ static int run(ArrayRef<const char *>) {
                                 ": expected a number from 1 to 1048576");
   if (std::string Wrong = Files.wrong(); !Wrong.empty())
     return failUsage(Query, Wrong);
+  if (Error E = Process.choose(Path))
+    return fail(Query, 2, std::move(E));
   query::TraceOptions Options;
   Options.CacheBytes = CacheMb << 20;
   Options.Files = Files.options();

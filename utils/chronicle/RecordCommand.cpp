@@ -5,30 +5,29 @@
 /// this process, and ends as the program ends.
 
 #include "indexer/Indexer.h"
-#include "query/files/FileKeeper.h"
-#include "query/replay/program/ProgramBuilder.h"
 #include "recorder/cache/TranslationCache.h"
+#include "recorder/launch/ControlSocket.h"
 #include "recorder/launch/InheritedDescriptors.h"
 #include "recorder/launch/LaunchError.h"
 #include "recorder/launch/ProgramFile.h"
 #include "recorder/launch/RecorderCommand.h"
 #include "recorder/launch/RecorderLog.h"
-#include "recorder/launch/RunFacts.h"
 #include "recorder/launch/SharedRing.h"
 #include "recorder/launch/Supervisor.h"
 #include "utils/chronicle/RecordReport.h"
 #include "utils/chronicle/Recording.h"
 #include "utils/chronicle/Subcommand.h"
-#include "utils/chronicle/recording/CrashPlace.h"
 #include "utils/chronicle/recording/OutputFile.h"
 #include "utils/chronicle/recording/ProgramFiles.h"
 #include "utils/chronicle/recording/RecorderPaths.h"
 #include "utils/chronicle/recording/SummaryFile.h"
+#include "utils/chronicle/tree/ProcessTree.h"
+#include "utils/chronicle/tree/RunFiles.h"
+#include "utils/chronicle/tree/TraceMaker.h"
 #include "utils/chronicle/tries/TryOptions.h"
 #include "utils/chronicle/tries/TryRunner.h"
 #include "utils/chronicle/tries/TrySummary.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <sys/resource.h>
@@ -50,14 +49,14 @@ static Command Record(
          "error.\n\n"
          "Ctrl-C reaches the program. A second Ctrl-C ends the recording, and "
          "the trace is complete up to that moment.\n\n"
-         "Only the program itself is recorded. Processes that it starts run "
-         "as they do without Chronicle, so a recording of make or of a script "
-         "shows make or the shell. To record a program that a script starts, "
-         "write 'chronicle record' before the program's name in the script; "
-         "for the tests of a build system see chronicle-record-failing --help. "
-         "If the program replaces itself by exec, the trace ends there.",
+         "Programs that the program starts are recorded, too, each into a "
+         "trace of its own; then the output is a directory with these traces, "
+         "and chronicle ps lists them. A process that is forked and does not "
+         "execute another program runs unrecorded. --children none records "
+         "the program alone.",
      .Examples = "  chronicle record ./server --port 8080\n"
                  "  chronicle record -o sort.db -- sort -r names.txt\n"
+                 "  chronicle record -o tests.db -- ctest -R parser\n"
                  "  chronicle record --only-failing -d traces ./parser-test\n"
                  "  chronicle record --tries 100 --until crash ./queue-test\n",
      .Statuses = {{"the program's",
@@ -85,6 +84,16 @@ static cl::opt<bool>
     OnlyFailing("only-failing", cl::sub(Record),
                 cl::desc("Remove the trace if the program exits with status 0, "
                          "and print nothing then"));
+namespace {
+enum class Children { Exec, None };
+} // namespace
+static ChoiceOption<Children>
+    Follow("children", cl::sub(Record), cl::init(Children::Exec),
+           cl::value_desc("WHICH"),
+           cl::desc("Which processes of the program to record, too"),
+           cl::values(clEnumValN(Children::Exec, "exec",
+                                 "those that execute a program, the default"),
+                      clEnumValN(Children::None, "none", "")));
 static cl::opt<bool> Force("force", cl::sub(Record),
                            cl::desc("Replace the trace file if it exists"));
 static ShortName ForceLetter("f", Force);
@@ -181,10 +190,6 @@ static std::string wrongOptions() {
   return Tries.read();
 }
 
-static Error ourFailure(const Twine &Text) {
-  return launch::launchError(launch::StatusOurFailure, Text);
-}
-
 static Expected<recording::OutputFile>
 chooseOutput(const launch::ProgramFile &Program, const tries::Try *Which) {
   if (Which)
@@ -229,33 +234,16 @@ static json::Object recordedOptions(std::optional<uint64_t> Chaos) {
   return Options;
 }
 
-/// Creates the trace file, and the indexer that fills it from the ring.
-static Expected<std::unique_ptr<indexer::Indexer>>
-createIndexer(const launch::ProgramFile &Program,
-              const recording::OutputFile &Trace,
-              ArrayRef<const char *> Arguments, launch::SharedRing &Ring,
-              const std::string &Tool, files::FileKeeper &Keeper,
-              cache::TranslationCache *Cache, std::optional<uint64_t> Chaos) {
-  // Removed rather than truncated, so that processes that have the old trace
-  // open keep it. If it cannot be removed, it may still be writable.
-  SmallString<128> Old;
-  if (Error E = file::checkNotBeingWritten(Trace.Path))
-    return E;
-  if (Trace.Replace && !sys::fs::real_path(Trace.Path, Old))
-    (void)sys::fs::remove(Old);
-  indexer::IndexerOptions Options;
-  Options.Path = Trace.Path;
-  Options.Overwrite = Trace.Replace;
-  Options.Compression = compression();
-  Options.Programs = program::programMaker();
-  if (Cache)
-    Options.Translations = [Cache](ArrayRef<uint8_t> Translation) {
-      Cache->add(Translation);
-    };
-  Options.Run = launch::runFacts(Program, Arguments, recordedOptions(Chaos));
-  if (!NoKeep)
-    Options.ExecutableMapped = recording::keepMapped(Keeper, Tool);
-  return indexer::Indexer::create(Options, Ring.memory(), Ring.size());
+static tree::TraceSettings
+traceSettings(const recording::RecorderPaths &Recorder,
+              std::optional<uint64_t> Chaos) {
+  tree::TraceSettings Settings;
+  Settings.Tool = Recorder.Tool;
+  Settings.Compression = compression();
+  Settings.Options = recordedOptions(Chaos);
+  Settings.BlockInstructions = BlockInstructions;
+  Settings.KeepFiles = !NoKeep;
+  return Settings;
 }
 
 /// Writes the end of the trace.
@@ -282,8 +270,8 @@ static Expected<bool> worthKeeping(RecordResult &Result,
 /// Removes the trace of a run that passed, with --only-failing and --tries.
 /// \return why there is neither a trace nor a reason to have none.
 static Error keepOrRemove(std::unique_ptr<indexer::Indexer> &Index,
-                          Error Finished, RecordResult &Result,
-                          const tries::Try *Which) {
+                          tree::RunFiles &Files, Error Finished,
+                          RecordResult &Result, const tries::Try *Which) {
   Expected<bool> Keep = worthKeeping(Result, Which);
   if (!Keep)
     return joinErrors(std::move(Finished), Keep.takeError());
@@ -292,20 +280,19 @@ static Error keepOrRemove(std::unique_ptr<indexer::Indexer> &Index,
   // A passing test must not fail because its trace could not be written.
   consumeError(std::move(Finished));
   Index.reset();
-  if (std::error_code EC = sys::fs::remove(Result.Trace))
-    return ourFailure("cannot remove '" + Result.Trace + "': " + EC.message());
+  if (Error E = Files.remove())
+    return E;
   Result.Removed = true;
   return Error::success();
 }
 
 /// How to start the recorder.
-static launch::RecorderCommand
-recorderCommand(const recording::RecorderPaths &Recorder,
-                const launch::ProgramFile &Program,
-                ArrayRef<const char *> Arguments,
-                const launch::SharedRing &Ring, const launch::RecorderLog &Log,
-                const cache::TranslationCache *Cache,
-                const launch::InheritedDescriptors &Inherited) {
+static launch::RecorderCommand recorderCommand(
+    const recording::RecorderPaths &Recorder,
+    const launch::ProgramFile &Program, ArrayRef<const char *> Arguments,
+    const launch::SharedRing &Ring, const launch::RecorderLog &Log,
+    const cache::TranslationCache *Cache, const launch::ControlSocket *Control,
+    const launch::InheritedDescriptors &Inherited) {
   launch::RecorderCommand Command;
   Command.Tool = Recorder.Tool;
   Command.Launcher = Recorder.Launcher;
@@ -313,6 +300,10 @@ recorderCommand(const recording::RecorderPaths &Recorder,
   Command.Inherited = &Inherited;
   Command.RingDescriptor = Ring.descriptor();
   Command.LogDescriptor = Log.descriptor();
+  if (Control) {
+    Command.ControlDescriptor = Control->recordersSocket();
+    Command.LifelineDescriptor = Control->recordersLifeline();
+  }
   if (Cache) {
     Command.TranslationDescriptors = Cache->descriptors();
     Command.KeepTranslations = true;
@@ -357,55 +348,58 @@ static Error record(ArrayRef<const char *> Arguments,
   Expected<launch::RecorderLog> Log = launch::RecorderLog::create();
   if (!Log)
     return Log.takeError();
-  files::FileKeeper Keeper;
-  if (!NoKeep)
-    Keeper.keep(Program->Interpreter.empty() ? Program->Path
-                                             : Program->Interpreter);
-  std::unique_ptr<cache::TranslationCache> Cache =
-      cache::TranslationCache::openIfUsable(
-          cache::cacheSetting(CacheWhere), Recorder->Tool,
-          uint64_t(CacheLimit) << 20, Result.CacheNote);
   Result.Chaos = Tries.chaos(Which ? Which->Number : 1);
+  tree::TraceMaker Maker(traceSettings(*Recorder, Result.Chaos),
+                         cache::TranslationCache::openIfUsable(
+                             cache::cacheSetting(CacheWhere), Recorder->Tool,
+                             uint64_t(CacheLimit) << 20, Result.CacheNote));
+  std::unique_ptr<launch::ControlSocket> Control;
+  if (Follow != Children::None && !Which)
+    if (Error E = launch::ControlSocket::create().moveInto(Control))
+      return E;
+  tree::RunFiles Files(Trace->Path, Program->Path);
   Expected<std::unique_ptr<indexer::Indexer>> Index =
-      createIndexer(*Program, *Trace, Arguments, *Ring, Recorder->Tool, Keeper,
-                    Cache.get(), Result.Chaos);
+      Maker.make(*Program, *Trace, Arguments, *Ring);
   if (!Index)
     return Index.takeError();
   // Until the program runs, the trace is not worth keeping.
   scope_exit RemoveTrace([&] {
     Index->reset();
-    (void)sys::fs::remove(Trace->Path);
+    consumeError(Files.remove());
   });
 
-  launch::RecorderCommand Command = recorderCommand(
-      *Recorder, *Program, Arguments, *Ring, *Log, Cache.get(), Inherited);
+  launch::RecorderCommand Command =
+      recorderCommand(*Recorder, *Program, Arguments, *Ring, *Log,
+                      Maker.cache(), Control.get(), Inherited);
   Command.Chaos = Result.Chaos;
   Result.Program = Arguments[0];
   Result.Trace = Trace->Path;
   Result.TimeLimit = double(Tries.timeout().count()) / 1000;
   (*Supervisor)->setTimeLimit(Tries.timeout());
-  if (Error E = runProgram(**Supervisor, Command, *Ring, **Index, *Log,
-                           Cache.get(), Quiet, Result))
+  std::optional<tree::ProcessTree> Tree;
+  if (Control)
+    Tree.emplace(*Control, Files, Maker.treeOptions());
+  if (Error E =
+          runProgram(**Supervisor, Command, *Ring, **Index, *Log,
+                     Tree ? &*Tree : nullptr, Maker.cache(), Quiet, Result))
     return E;
+  Result.FirstTrace = Files.first();
   RemoveTrace.release();
   RemoveReserved.release();
   Error Finished = finishTrace(**Index, Result);
-  if (Cache) {
-    Result.Translations = Ring->translations();
-    Result.CacheNote = Cache->finish(*Result.Translations);
+  if (Maker.cache()) {
+    Result.Translations =
+        tree::allTranslations(Ring->translations(), Result.Others);
+    Result.CacheNote = Maker.cache()->finish(*Result.Translations);
   }
-  if (Error E = keepOrRemove(*Index, std::move(Finished), Result, Which))
+  if (Error E = keepOrRemove(*Index, Files, std::move(Finished), Result, Which))
     return E;
-  Result.Notes = Keeper.finish();
-  if (!Result.Removed && (!Which || Result.Met)) {
-    Expected<uint64_t> Grown =
-        recording::packAtEnd(Result.Trace, PackAtEnd, Result.Notes);
-    if (!Grown)
-      return Grown.takeError();
-    Result.Index.FileBytes += *Grown;
-  }
+  Result.Notes = Maker.finishKeeping();
+  if (!Result.Removed && (!Which || Result.Met))
+    if (Error E = packTraces(Result, PackAtEnd))
+      return E;
   if (!Quiet || Json || !SummaryPath.empty())
-    Result.Place = recording::crashPlace(Result.Trace, runEnd(Result));
+    findCrashPlaces(Result);
   return Error::success();
 }
 

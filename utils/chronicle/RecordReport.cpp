@@ -34,6 +34,17 @@ answers::RunEnd runEnd(const RecordResult &R) {
   return answers::RunEnd::named(R.Index.Reason, R.Index.Code);
 }
 
+/// Whether what the program's process became was recorded, too.
+static bool recordedLater(const RecordResult &R) {
+  return any_of(R.Others, [&](const tree::ProcessResult &P) {
+    return P.Process == R.Process;
+  });
+}
+
+static answers::RunEnd runEnd(const tree::ProcessResult &P) {
+  return answers::RunEnd::named(P.Index.Reason, P.Index.Code);
+}
+
 /// One sentence about the end of the program and of the trace.
 static std::string outcomeText(const RecordResult &R) {
   if (R.End.Interrupted)
@@ -44,8 +55,8 @@ static std::string outcomeText(const RecordResult &R) {
   const answers::RunEnd Recorded = runEnd(R);
   const std::string Process = runEnd(R.End).text();
   if (Recorded.How == answers::RunEnd::Kind::Exec)
-    return "the program replaced itself with another program, which was not "
-           "recorded and " +
+    return "the program replaced itself with another program, which " +
+           std::string(recordedLater(R) ? "" : "was not recorded and ") +
            Process;
   // What ended then is the recorder.
   if (Recorded.How == answers::RunEnd::Kind::RecorderFailed)
@@ -98,7 +109,8 @@ Error incompleteTrace(const RecordResult &R) {
 
 indexer::EndInfo endInfo(const RecordResult &R) {
   indexer::EndInfo End;
-  End.Seconds = R.Seconds;
+  End.Seconds = R.FirstSeconds;
+  End.Process = R.Process;
   End.PeakProgramKb = R.End.PeakKb;
   End.PeakIndexerKb = R.PeakIndexerKb;
   End.Reason = R.End.Interrupted || R.End.TimedOut ? "stopped" : "killed";
@@ -112,12 +124,58 @@ indexer::EndInfo endInfo(const RecordResult &R) {
   return End;
 }
 
+/// The counts of all processes together.
+static indexer::IndexSummary totals(const RecordResult &R) {
+  indexer::IndexSummary Sum = R.Index;
+  for (const tree::ProcessResult &P : R.Others) {
+    Sum.Instructions += P.Index.Instructions;
+    Sum.Superblocks += P.Index.Superblocks;
+    Sum.Events += P.Index.Events;
+    Sum.Threads += P.Index.Threads;
+    Sum.FileBytes += P.Index.FileBytes;
+    Sum.UnreportedWrites += P.Index.UnreportedWrites;
+  }
+  return Sum;
+}
+
+/// What the summary says about processes beside the program itself.
+static void printOthers(raw_ostream &Out, const RecordResult &R) {
+  size_t Shown = 0, Failed = 0;
+  for (auto [P, Place] : zip_equal(R.Others, R.OtherPlaces)) {
+    const answers::RunEnd End = runEnd(P);
+    if (!End.signal() && !End.cutShort() &&
+        (End.How != answers::RunEnd::Kind::Exit || End.Code == 0) &&
+        P.Index.Failure.empty())
+      continue;
+    if (++Failed > MaxMessages)
+      continue;
+    ++Shown;
+    Out << "  ";
+    WithColor(Out, raw_ostream::RED)
+        << "#" << P.Number << " " << shownText(P.Program) << " (" << P.Process
+        << ") " << End.text() << (Place.empty() ? "" : " in " + Place);
+    Out << '\n';
+  }
+  if (Failed > Shown)
+    Out << "  " << Failed - Shown << " more failed (shown by chronicle ps)\n";
+  for (const tree::UnrecordedProgram &P :
+       ArrayRef(R.Unrecorded).take_front(MaxMessages))
+    Out << "  not recorded: " << shownText(P.Program) << " (" << P.Process
+        << "): " << shownText(P.Why) << '\n';
+  if (R.Unrecorded.size() > MaxMessages)
+    Out << "  " << R.Unrecorded.size() - MaxMessages
+        << " more programs not recorded (shown by --json)\n";
+}
+
 void printSummary(raw_ostream &Out, const RecordResult &R) {
-  const indexer::IndexSummary &S = R.Index;
+  const indexer::IndexSummary S = R.Others.empty() ? R.Index : totals(R);
   auto Plural = [](uint64_t Count, const char *Noun) {
     return groupedDigits(Count) + " " + Noun + (Count == 1 ? "" : "s");
   };
-  Out << "chronicle: recorded " << R.Program << " into " << R.Trace << '\n';
+  Out << "chronicle: recorded " << R.Program;
+  if (!R.Others.empty())
+    Out << " and " << Plural(R.Others.size(), "more program");
+  Out << " into " << R.Trace << '\n';
   Out << "  " << Plural(S.Instructions, "instruction") << " in "
       << humanDuration(R.Seconds);
   if (R.Seconds > 0)
@@ -146,6 +204,7 @@ void printSummary(raw_ostream &Out, const RecordResult &R) {
   WithColor(Out, Failed ? raw_ostream::RED : raw_ostream::GREEN)
       << outcomeText(R);
   Out << '\n';
+  printOthers(Out, R);
   for (size_t I = 0; I < std::min(R.Notes.size(), MaxMessages); ++I)
     Out << "  " << R.Notes[I] << '\n';
   if (R.Notes.size() > MaxMessages)
@@ -159,7 +218,46 @@ void printSummary(raw_ostream &Out, const RecordResult &R) {
   Out << "Next: ";
   WithColor(Out, raw_ostream::SAVEDCOLOR, /*Bold=*/true)
       << "chronicle debug " << shellQuoted(R.Trace);
+  if (!R.Others.empty())
+    Out << ", or chronicle ps " << shellQuoted(R.Trace);
   Out << '\n';
+}
+
+static json::Array othersJson(const RecordResult &R) {
+  json::Array List;
+  for (size_t I = 0; I < R.Others.size(); ++I) {
+    const tree::ProcessResult &P = R.Others[I];
+    StringRef Place = I < R.OtherPlaces.size() ? R.OtherPlaces[I] : "";
+    json::Array Messages;
+    for (const std::string &Message : P.Messages)
+      Messages.push_back(shownText(Message));
+    json::Object Object = toJSON(runEnd(P));
+    Object["number"] = P.Number;
+    Object["pid"] = P.Process;
+    Object["program"] = shownText(P.Program);
+    Object["trace"] = shownText(P.Trace);
+    Object["instructions"] = P.Index.Instructions;
+    Object["bytes"] = P.Index.FileBytes;
+    Object["seconds"] = P.Seconds;
+    Object["unreported-writes"] = P.Index.UnreportedWrites;
+    Object["failure"] = P.Index.Failure.empty()
+                            ? json::Value(nullptr)
+                            : json::Value(shownText(P.Index.Failure));
+    Object["place"] =
+        Place.empty() ? json::Value(nullptr) : json::Value(shownText(Place));
+    Object["messages"] = std::move(Messages);
+    List.push_back(std::move(Object));
+  }
+  return List;
+}
+
+static json::Array unrecordedJson(const RecordResult &R) {
+  json::Array List;
+  for (const tree::UnrecordedProgram &P : R.Unrecorded)
+    List.push_back(json::Object{{"pid", P.Process},
+                                {"program", shownText(P.Program)},
+                                {"why", shownText(P.Why)}});
+  return List;
 }
 
 json::Object summaryJson(const RecordResult &R) {
@@ -208,7 +306,10 @@ json::Object summaryJson(const RecordResult &R) {
                                   : json::Value(nullptr)},
       {"cache-note", R.CacheNote.empty() ? json::Value(nullptr)
                                          : json::Value(shownText(R.CacheNote))},
-      {"messages", std::move(Messages)}};
+      {"messages", std::move(Messages)},
+      {"pid", R.Process},
+      {"others", othersJson(R)},
+      {"unrecorded", unrecordedJson(R)}};
   for (auto &[Key, Value] : More)
     Result[Key] = std::move(Value);
   return Result;

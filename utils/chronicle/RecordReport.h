@@ -11,6 +11,7 @@
 #include "recorder/launch/Supervisor.h"
 #include "trace-format/Translations.h"
 #include "utils/chronicle/Terminal.h"
+#include "utils/chronicle/tree/ProcessTree.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 #include <string>
@@ -20,13 +21,16 @@ namespace chronicle::cli {
 
 /// The result of a recording, from which the summary is made.
 struct RecordResult {
-  std::string Program; ///< as the user typed it
-  std::string Trace;
+  std::string Program;    ///< as the user typed it
+  std::string Trace;      ///< names the run: a file or a directory
+  std::string FirstTrace; ///< the trace of the program itself
+  pid_t Process = 0;
   indexer::IndexSummary Index;
   launch::ProcessEnd End;
   double Seconds = 0;
   std::optional<uint64_t> Chaos; ///< the seed, if there was chaos
   double TimeLimit = 0;          ///< in seconds, if there was one
+  double FirstSeconds = 0;       ///< until the program became another one
   uint64_t PeakIndexerKb = 0;
   std::vector<std::string> Messages; ///< what Valgrind printed
   std::vector<std::string> Notes;    ///< about the program's files
@@ -35,6 +39,10 @@ struct RecordResult {
   bool Met = false;     ///< of several runs it is the one that is looked for
   /// What came from the translation cache, if there was one.
   std::optional<ch_translation_report> Translations;
+  /// The other processes and programs of the run, and where they crashed.
+  std::vector<tree::ProcessResult> Others;
+  std::vector<std::string> OtherPlaces;
+  std::vector<tree::UnrecordedProgram> Unrecorded;
   std::string CacheNote; ///< why there is no cache, or what was wrong with it
 };
 
@@ -56,7 +64,6 @@ llvm::Error startFailure(const RecordResult &Result);
 llvm::Error incompleteTrace(const RecordResult &Result);
 /// What the end piece says about the end, where the recorder could not.
 indexer::EndInfo endInfo(const RecordResult &Result);
-
 /// The summary as several lines of text, the last of which says what to do
 /// next.
 void printSummary(llvm::raw_ostream &Out, const RecordResult &Result);

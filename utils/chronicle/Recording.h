@@ -13,6 +13,9 @@
 #include "recorder/launch/SharedRing.h"
 #include "recorder/launch/Supervisor.h"
 #include "utils/chronicle/RecordReport.h"
+#include "utils/chronicle/recording/CrashPlace.h"
+#include "utils/chronicle/recording/ProgramFiles.h"
+#include "utils/chronicle/tree/ProcessTree.h"
 #include <atomic>
 #include <thread>
 
@@ -22,7 +25,9 @@ namespace chronicle::cli {
 /// terminal.
 class Recording : public launch::SupervisorClient {
 public:
-  explicit Recording(indexer::Indexer &Index) : Index(Index) {
+  /// Tree is null if the program's processes are not followed.
+  Recording(indexer::Indexer &Index, tree::ProcessTree *Tree)
+      : Index(Index), Tree(Tree) {
     Thread = std::thread([this] {
       this->Index.run();
       IndexerDone = true;
@@ -39,13 +44,39 @@ public:
     Thread.join();
   }
 
-  void tick() override { Display.update(Index.progress(), Hint); }
+  /// After the program has ended: waits for the processes that it started, and
+  /// notes what was recorded of them. A signal to this process ends them.
+  void waitForOthers(launch::Supervisor &Supervisor,
+                     std::chrono::milliseconds Interval, RecordResult &Result) {
+    if (!Tree)
+      return;
+    if (Result.End.Interrupted || Result.End.TimedOut ||
+        !Supervisor.waitForOthers(*this, Tree->done(), Interval))
+      Tree->kill();
+    Tree->wait();
+    Display.clear();
+    Result.Others = std::move(Tree->Results);
+    Result.Unrecorded = std::move(Tree->Unrecorded);
+  }
+
+  void tick() override {
+    indexer::IndexerProgress Total;
+    const indexer::IndexerProgress &Own = Index.progress();
+    Total.Instructions += Own.Instructions;
+    Total.Outputs += Own.Outputs;
+    Total.FileBytes += Own.FileBytes;
+    if (Tree)
+      Tree->addProgress(Total);
+    Display.update(Total, Hint);
+  }
   void interrupted() override {
     Hint = "press Ctrl-C again to end the recording";
   }
   void endRecording() override {
     Hint = "ending";
     Index.requestStop();
+    if (Tree)
+      Tree->requestStop();
   }
   bool recordingEnded() override { return IndexerDone; }
   void suspending() override { Display.clear(); }
@@ -54,17 +85,76 @@ public:
 
 private:
   indexer::Indexer &Index;
+  tree::ProcessTree *Tree;
   llvm::StringRef Hint;
   std::atomic<bool> IndexerDone{false};
   std::thread Thread;
 };
 
 /// Runs the program to its end and fills in the result, except for the index.
-llvm::Error runProgram(launch::Supervisor &Supervisor,
-                       const launch::RecorderCommand &Command,
-                       const launch::SharedRing &Ring, indexer::Indexer &Index,
-                       launch::RecorderLog &Log, cache::TranslationCache *Cache,
-                       bool Quiet, RecordResult &Result);
+inline llvm::Error runProgram(launch::Supervisor &Supervisor,
+                              const launch::RecorderCommand &Command,
+                              const launch::SharedRing &Ring,
+                              indexer::Indexer &Index, launch::RecorderLog &Log,
+                              tree::ProcessTree *Tree,
+                              cache::TranslationCache *Cache, bool Quiet,
+                              RecordResult &Result) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point Start = Clock::now();
+  if (llvm::Error E = Supervisor.start(Command))
+    return E;
+  if (Cache && !Tree)
+    Cache->closeFiles();
+  if (Tree)
+    Tree->start(Supervisor.process(), Index);
+  Recording Running(Index, Tree);
+  const bool Live = !Quiet && Running.Display.enabled();
+  const std::chrono::milliseconds Interval(Live ? 200 : 0);
+  Result.Process = Supervisor.process();
+  Result.End = Supervisor.wait(Running, Interval);
+  Result.Seconds = std::chrono::duration<double>(Clock::now() - Start).count();
+  Result.FirstSeconds = Result.Seconds;
+  if (Tree && Tree->firstReplaced())
+    Result.FirstSeconds =
+        std::chrono::duration<double>(*Tree->firstReplaced() - Start).count();
+  bool Started = Ring.used();
+  Running.join();
+  Running.waitForOthers(Supervisor, Interval, Result);
+  Running.Display.clear();
+  Result.Messages = Log.messages();
+  if (Result.End.BySignal)
+    dropFatalSignalReport(Result.Messages);
+  return Started ? llvm::Error::success() : startFailure(Result);
+}
+
+/// Packs the files of the programs into the traces, and notes what was done.
+inline llvm::Error packTraces(RecordResult &Result, recording::PackWhat What) {
+  auto Pack = [&](llvm::StringRef Trace,
+                  indexer::IndexSummary &Index) -> llvm::Error {
+    llvm::Expected<uint64_t> Grown =
+        recording::packAtEnd(Trace, What, Result.Notes);
+    if (!Grown)
+      return Grown.takeError();
+    Index.FileBytes += *Grown;
+    return llvm::Error::success();
+  };
+  if (llvm::Error E = Pack(Result.FirstTrace, Result.Index))
+    return E;
+  for (tree::ProcessResult &P : Result.Others)
+    if (llvm::Error E = Pack(P.Trace, P.Index))
+      return E;
+  return llvm::Error::success();
+}
+
+/// Fills in where the processes crashed.
+inline void findCrashPlaces(RecordResult &Result) {
+  if (Result.Removed)
+    return;
+  Result.Place = recording::crashPlace(Result.FirstTrace, runEnd(Result));
+  for (const tree::ProcessResult &P : Result.Others)
+    Result.OtherPlaces.push_back(recording::crashPlace(
+        P.Trace, answers::RunEnd::named(P.Index.Reason, P.Index.Code)));
+}
 
 } // namespace chronicle::cli
 

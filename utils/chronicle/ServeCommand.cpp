@@ -40,6 +40,7 @@ static Command
                               "available, or an option is wrong."}},
            .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Serve));
+static ProcessFlag Process(Serve);
 static NumberOption<unsigned>
     Port("port", cl::sub(Serve), cl::value_desc("N"),
          cl::desc("Listen on TCP port N; 0 (the default) takes a free one"));
@@ -101,6 +102,8 @@ static int run(ArrayRef<const char *>) {
                                 ": expected a number from 0 to 65535");
   if (std::string Wrong = Files.wrong(); !Wrong.empty())
     return failUsage(Serve, Wrong);
+  if (Error E = Process.choose(Path))
+    return fail(Serve, 2, std::move(E));
   query::TraceOptions Options;
   Options.Files = Files.options();
   Expected<std::unique_ptr<query::Trace>> T =

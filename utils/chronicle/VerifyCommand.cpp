@@ -7,6 +7,7 @@
 #include "query/answers/ReplayError.h"
 #include "trace-format/Text.h"
 #include "trace-format/file/TraceReader.h"
+#include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
 #include "utils/chronicle/Terminal.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -22,18 +23,22 @@ static Command Verify(
     {.Name = "verify",
      .Summary = "replay a trace and check that it is exact",
      .Arguments = "[options] trace.db",
-     .Details = "Replays every block from its snapshot and the reconstructed "
-                "memory, and compares all registers\nand every byte written "
-                "with what was recorded. One block in eight is interpreted, as "
-                "it is for\nquestions. In the others, code that runs often is "
-                "replayed as native code.",
+     .Details =
+         "Replays every block from its snapshot and the reconstructed "
+         "memory, and compares all registers\nand every byte written "
+         "with what was recorded. One block in eight is interpreted, as "
+         "it is for\nquestions. In the others, code that runs often is "
+         "replayed as native code.\n\nOf a run of several processes, --process "
+         "all verifies every one, with a line for each.",
      .Examples = "  chronicle verify trace.db\n"
+                 "  chronicle verify --process all trace.db\n"
                  "  chronicle verify -j 4 --json trace.db\n",
      .Statuses = {{"0", "The trace is exact and complete."},
                   {"1", "Something differs, or the trace is not complete."},
                   {"2", "The file cannot be read, or an option is wrong."}},
      .Run = run});
 static cl::opt<std::string> Path(cl::Positional, cl::sub(Verify));
+static ProcessFlag Process(Verify);
 static cl::opt<bool> Json("json", cl::sub(Verify),
                           cl::desc("Print one JSON object"));
 static NumberOption<unsigned>
@@ -174,15 +179,7 @@ static void printText(const file::TraceReader &T,
     outs() << (R.clean() ? "exact\n" : "exact as far as it goes\n");
 }
 
-static int run(ArrayRef<const char *>) {
-  if (Path.empty())
-    return failNoTrace(Verify);
-  Expected<std::unique_ptr<file::TraceReader>> Trace =
-      file::TraceReader::open(Path);
-  if (!Trace)
-    return fail(Verify, 2, Trace.takeError());
-  const file::TraceReader &T = **Trace;
-
+static query::VerifyReport verify(const file::TraceReader &T) {
   query::VerifyOptions Options;
   Options.Threads = Jobs;
   Options.MaxMismatches = MaxMismatches;
@@ -197,10 +194,63 @@ static int run(ArrayRef<const char *>) {
     };
   query::VerifyReport Report = query::verifyTrace(T, Options);
   Bar.clear();
-  if (Json)
-    printJson(T, Report);
+  return Report;
+}
+
+/// One line about a process of a run. Returns whether its trace is exact and
+/// complete.
+static bool verifyOne(const processes::RunProcess &P) {
+  outs() << '#' << P.Number << ' ' << P.name();
+  if (P.Process)
+    outs() << " (" << *P.Process << ')';
+  outs() << ": ";
+  Expected<std::unique_ptr<file::TraceReader>> T =
+      file::TraceReader::open(P.Trace);
+  if (!T) {
+    outs() << toString(T.takeError()) << '\n';
+    return false;
+  }
+  const query::VerifyReport Report = verify(**T);
+  if (!Report.Incomplete.empty())
+    outs() << "the trace is not complete: " << Report.Incomplete << ", ";
+  if (Report.MismatchCount)
+    outs() << groupedDigits(Report.MismatchCount) << " mismatches, ";
   else
-    printText(T, Report);
+    outs() << "exact" << (Report.clean() ? ", " : " as far as it goes, ");
+  outs() << groupedDigits(Report.Instructions) << " instructions, "
+         << groupedDigits(unreportedWrites(**T)) << " unreported writes\n";
+  return Report.clean();
+}
+
+/// --process all.
+static int verifyAll() {
+  if (Json)
+    return failUsage(Verify, "--json needs one process: name it by --process");
+  Expected<std::vector<processes::RunProcess>> All = processes::readRun(Path);
+  if (!All)
+    return fail(Verify, 2, All.takeError());
+  bool Clean = true;
+  for (const processes::RunProcess &P : *All)
+    Clean &= verifyOne(P);
+  return Clean ? 0 : 1;
+}
+
+static int run(ArrayRef<const char *>) {
+  if (Path.empty())
+    return failNoTrace(Verify);
+  if (Process.Process == "all")
+    return verifyAll();
+  if (Error E = Process.choose(Path))
+    return fail(Verify, 2, std::move(E));
+  Expected<std::unique_ptr<file::TraceReader>> Trace =
+      file::TraceReader::open(Path);
+  if (!Trace)
+    return fail(Verify, 2, Trace.takeError());
+  const query::VerifyReport Report = verify(**Trace);
+  if (Json)
+    printJson(**Trace, Report);
+  else
+    printText(**Trace, Report);
   return Report.clean() ? 0 : 1;
 }
 

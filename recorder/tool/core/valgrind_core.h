@@ -27,6 +27,7 @@
 #include "pub_tool_tooliface.h"
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"
+#include "pub_tool_xarray.h"
 
 #include "trace-format/Bytecode.h"
 #include "trace-format/GuestState.h"
@@ -56,6 +57,12 @@ extern void VG_(discard_translations)(Addr start, ULong length,
                                       const HChar *who);
 extern Bool VG_(in_generated_code);
 extern const HChar *VG_(args_the_exename);
+extern XArray *VG_(args_for_valgrind);
+extern XArray *VG_(args_for_client);
+extern HChar *VG_(name_of_launcher);
+extern Int VG_(cl_cmdline_fd);
+extern Int VG_(fd_soft_limit);
+extern Int VG_(kill)(Int process, Int signal);
 extern UInt VG_(clo_smc_check);
 #define CH_SMC_CHECK_ALL 2 /* enum VgSmc */
 

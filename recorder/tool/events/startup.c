@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/tool/events/startup.h"
 #include "recorder/tool/events/stop_signals.h"
+#include "recorder/tool/processes/exec.h"
+#include "recorder/tool/processes/parentage.h"
 
 static const HChar preload[] = "LD_PRELOAD=";
 static const HChar library[] = "/vgpreload_core-amd64-linux.so";
@@ -9,8 +11,9 @@ static const HChar library[] = "/vgpreload_core-amd64-linux.so";
 
 /* The kernel named the process after the tool. */
 static void restore_name(void) {
-  const HChar *name = VG_(strrchr)(VG_(args_the_exename), '/');
-  name = name ? name + 1 : VG_(args_the_exename);
+  const HChar *path = ch_exec_path();
+  const HChar *name = VG_(strrchr)(path, '/');
+  name = name ? name + 1 : path;
   VG_(do_syscall)(__NR_prctl, PR_SET_NAME, (UWord)name, 0, 0, 0, 0, 0, 0);
 }
 
@@ -53,6 +56,8 @@ static void restore_environment(ThreadId tid) {
 
 void ch_hide_valgrind(ThreadId tid) {
   restore_name();
+  ch_exec_restore_first_argument(tid);
+  ch_exec_restore_command_line(tid);
   restore_environment(tid);
   ch_parentage_init();
   ch_stop_signals_init();

@@ -10,7 +10,4 @@
    before the program's first instruction. */
 void ch_hide_valgrind(ThreadId tid);
 
-/* For ch_hide_valgrind(): prepares the wrappers in parentage.c. */
-void ch_parentage_init(void);
-
 #endif

@@ -106,7 +106,11 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
     ch_expect_thread_words(args[0] & VKI_CLONE_CHILD_CLEARTID ? args[3] : 0,
                            args[0] & VKI_CLONE_CHILD_SETTID ? args[3] : 0);
     break;
+  case __NR_exit:
+    ch_exit_status = args[0] & 0xff;
+    break;
   case __NR_exit_group:
+    ch_exit_status = args[0] & 0xff;
     ch_program_ends = True;
     break;
   case __NR_execve:

@@ -15,6 +15,7 @@
 #define MOST_ROBUST 2048 /* entries; the kernel looks at no more either */
 
 Bool ch_program_ends;
+UInt ch_exit_status;
 static Addr expected_clear_tid, expected_set_tid;
 
 void ch_expect_thread_words(Addr clear_tid, Addr set_tid) {

@@ -8,6 +8,8 @@
 /* The program is ending as a whole. Threads end because of it, not by
    themselves. */
 extern Bool ch_program_ends;
+/* What the program or its last thread gave to exit. */
+extern UInt ch_exit_status;
 
 void ch_thread_life_init(void);
 void ch_log_thread_start(ThreadId tid);

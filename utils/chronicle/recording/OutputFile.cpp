@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "utils/chronicle/recording/OutputFile.h"
+#include "query/processes/RunDirectory.h"
 #include "recorder/launch/LaunchError.h"
 #include "trace-format/PrivateFile.h"
 #include "llvm/ADT/SmallString.h"
@@ -21,9 +22,10 @@ Error OutputFile::check(const launch::ProgramFile &Program) const {
   sys::fs::file_status Status;
   if (sys::fs::status(Path, Status) || !sys::fs::exists(Status))
     return Error::success(); // creating the file reports other errors
-  if (sys::fs::is_directory(Status))
+  const bool Run = processes::isRunDirectory(Path);
+  if (sys::fs::is_directory(Status) && !Run)
     return outputError("'" + Path + "' is a directory");
-  if (!sys::fs::is_regular_file(Status))
+  if (!sys::fs::is_regular_file(Status) && !Run)
     return outputError("'" + Path +
                        "' is not a regular file, which a trace must be");
   if (!Replace)

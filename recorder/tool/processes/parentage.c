@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The program's place among the processes. Its parent is `chronicle record`,
- * which stands where the program would be without Chronicle: it has the number
- * that the program's parent knows, and may lead the process group. These
- * wrappers of system calls hide the difference; docs/recorder.md lists them.
- */
-#include "recorder/tool/events/startup.h"
+#include "recorder/tool/processes/parentage.h"
 
+Bool ch_started_as_program = True;
 static Int program, launcher;
 
 void ch_parentage_init(void) {
@@ -14,9 +9,10 @@ void ch_parentage_init(void) {
   launcher = VG_(getppid)();
 }
 
-/* False in a forked child, whose place among the processes is the real one. */
-static Bool is_program(void) {
-  return VG_(getpid)() == program && VG_(getppid)() == launcher;
+/* The place of any other process among the processes is the real one. */
+Bool ch_is_program(void) {
+  return ch_started_as_program && VG_(getpid)() == program &&
+         VG_(getppid)() == launcher;
 }
 
 /* The parent of the launcher, or -1. It changes when that parent ends. */
@@ -38,7 +34,7 @@ static Int launchers_parent(void) {
 
 CH_BEFORE_CALL(generic_sys_getppid) {
   CH_REAL_CALL(generic_sys_getppid);
-  Int parent = is_program() ? launchers_parent() : -1;
+  Int parent = ch_is_program() ? launchers_parent() : -1;
   if (parent < 0)
     return;
   status->what = CH_STATUS_COMPLETE;
@@ -50,7 +46,7 @@ CH_BEFORE_CALL(generic_sys_getppid) {
    program would. */
 CH_BEFORE_CALL(generic_sys_setsid) {
   CH_REAL_CALL(generic_sys_setsid);
-  if (!is_program() ||
+  if (!ch_is_program() ||
       sr_Res(VG_(do_syscall)(__NR_getpgid, 0, 0, 0, 0, 0, 0, 0, 0)) != launcher)
     return;
   status->what = CH_STATUS_COMPLETE;

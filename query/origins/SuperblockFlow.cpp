@@ -150,8 +150,14 @@ FlowPiece SuperblockFlow::byteOfBits(const Step &X, uint32_t Byte,
     return made(FlowPiece::Computed, Defined);
   }
   if (What == Bits::ShiftLeft || What == Bits::ShiftRight) {
-    const unsigned By = B.IsTemp ? 1 : unsigned(B.Constant & 0xff);
-    if (By % 8)
+    if (B.IsTemp)
+      return made(FlowPiece::Computed, Defined);
+    // Bytes that are shifted in as a whole are zero, whatever the rest is.
+    const auto By = unsigned(B.Constant & 0xff);
+    const bool ShiftedIn = What == Bits::ShiftLeft
+                               ? Byte < By / 8
+                               : Byte + By / 8 >= typeSize(Info.Result);
+    if (By % 8 && !ShiftedIn)
       return made(FlowPiece::Computed, Defined);
     const int64_t From = What == Bits::ShiftLeft ? int64_t(Byte) - By / 8
                                                  : int64_t(Byte) + By / 8;

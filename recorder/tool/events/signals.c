@@ -96,12 +96,24 @@ void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int why) {
 extern void __real_vgPlain_kill_self(Int signal);
 /* The core ends the process by the signal that is fatal to the program, and
    panics if it still runs after that. The kernel may give a signal that dumps
-   core to another thread, which has not run by then, so wait for the end. If
-   it does not come within ten seconds, the core may panic. */
+   core to another thread, which has not run by then. The core would restore its
+   own handler, which that thread would find. So the default action stays, and
+   we wait for the end. If it does not come within ten seconds, the core has its
+   way. */
 void __wrap_vgPlain_kill_self(Int signal) {
-  __real_vgPlain_kill_self(signal);
+  vki_sigaction_toK_t by_default;
+  vki_sigset_t only;
+  VG_(memset)(&by_default, 0, sizeof by_default);
+  VG_(sigemptyset)(&only);
+  VG_(sigaddset)(&only, signal);
+  VG_(do_syscall)(__NR_rt_sigaction, signal, (UWord)&by_default, 0, sizeof only,
+                  0, 0, 0, 0);
+  VG_(do_syscall)(__NR_rt_sigprocmask, VKI_SIG_UNBLOCK, (UWord)&only, 0,
+                  sizeof only, 0, 0, 0, 0);
+  VG_(do_syscall)(__NR_kill, VG_(getpid)(), signal, 0, 0, 0, 0, 0, 0);
   for (UInt i = 0; i < 1000; i++)
     VG_(poll)(NULL, 0, 10);
+  __real_vgPlain_kill_self(signal);
 }
 
 void ch_signals_action_changed(Int number) {

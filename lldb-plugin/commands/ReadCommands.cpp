@@ -173,24 +173,17 @@ static Error reads(CommandCall &Call, target::LoadedTrace &Loaded) {
 }
 
 ArrayRef<CommandSpec> readCommands() {
-  static const OptionSpec Address = {
-      "address", 'a', "address",
-      "Memory at this address, instead of an expression. A number or an "
-      "expression whose value is the address."};
-  static const OptionSpec Size = {
-      "size", 's', "bytes",
-      "Size of that memory (default 8). A number or an expression."};
   static const OptionSpec OneOptions[] = {
-      Address,
-      Size,
+      AddressOption,
+      SizeOption,
       {"here", 0, nullptr,
        "What the expression means here, not the memory of the last jump."},
       NoJumpOption,
       FullOption,
       JsonOption};
   static const OptionSpec AllOptions[] = {
-      Address,
-      Size,
+      AddressOption,
+      SizeOption,
       FromOption,
       ToOption,
       LimitOption,

@@ -12,6 +12,14 @@ using namespace llvm;
 
 namespace chronicle::commands {
 
+const OptionSpec AddressOption = {
+    "address", 'a', "address",
+    "Memory at this address, instead of an expression. A number or an "
+    "expression whose value is the address."};
+const OptionSpec SizeOption = {
+    "size", 's', "bytes",
+    "Size of that memory (default 8). A number or an expression."};
+
 using values::errorText;
 using values::isInMemory;
 using values::isPlain;

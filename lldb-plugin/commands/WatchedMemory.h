@@ -8,10 +8,14 @@
 #define CHRONICLE_LLDB_PLUGIN_COMMANDS_WATCHEDMEMORY_H
 
 #include "lldb-plugin/commands/CommandCall.h"
+#include "lldb-plugin/commands/CommandSpec.h"
 #include "query/answers/Activation.h"
 #include "llvm/ADT/APSInt.h"
 
 namespace chronicle::commands {
+
+/// -a and -s, by which a command takes memory without an expression.
+extern const OptionSpec AddressOption, SizeOption;
 
 /// Memory that a command is about.
 struct Watched {

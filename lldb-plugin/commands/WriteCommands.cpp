@@ -401,25 +401,24 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
   return Error::success();
 }
 
-ArrayRef<CommandSpec> writeCommands() {
-  static const OptionSpec Address = {
-      "address", 'a', "address",
-      "Memory at this address, instead of an expression. A number or an "
-      "expression whose value is the address."};
-  static const OptionSpec Size = {
-      "size", 's', "bytes",
-      "Size of that memory (default 8). A number or an expression."};
-  static const OptionSpec OneOptions[] = {
-      Address,
-      Size,
+/// Of last-write and next-write.
+static ArrayRef<OptionSpec> optionsOfOne() {
+  static const OptionSpec Options[] = {
+      AddressOption,
+      SizeOption,
       {"here", 0, nullptr,
        "What the expression means here, not the memory of the last jump."},
       NoJumpOption,
       FullOption,
       JsonOption};
-  static const OptionSpec AllOptions[] = {
-      Address,
-      Size,
+  return Options;
+}
+
+/// Of writes.
+static ArrayRef<OptionSpec> optionsOfAll() {
+  static const OptionSpec Options[] = {
+      AddressOption,
+      SizeOption,
       {"where", 0, "comparisons",
        "Only writes for which this is true; old and new are the values."},
       FromOption,
@@ -430,6 +429,10 @@ ArrayRef<CommandSpec> writeCommands() {
        "For a local variable: also outside of the present call."},
       FullOption,
       JsonOption};
+  return Options;
+}
+
+ArrayRef<CommandSpec> writeCommands() {
   static const CommandSpec Table[] = {
       {.Name = "last-write",
        .Run = lastWrite,
@@ -453,7 +456,7 @@ ArrayRef<CommandSpec> writeCommands() {
                    "  chronicle last-write -a 0x7ffe0010 -s 4\n"
                    "  chronicle last-write --no-jump $rdi\n"
                    "  chronicle last-write -a Entry -s sizeof(*Entry)\n",
-       .Options = OneOptions,
+       .Options = optionsOfOne(),
        .Words = Completes::Expression,
        .Repeat = nullptr},
       {.Name = "next-write",
@@ -464,7 +467,7 @@ ArrayRef<CommandSpec> writeCommands() {
        .Details = "Stops just after the write, so that asking again finds the "
                   "next one. Otherwise like last-write.\n",
        .Examples = "  chronicle next-write Counter\n",
-       .Options = OneOptions,
+       .Options = optionsOfOne(),
        .Words = Completes::Expression,
        .Repeat = nullptr},
       {.Name = "writes",
@@ -485,7 +488,7 @@ ArrayRef<CommandSpec> writeCommands() {
                    "  chronicle writes --limit 100 --to -1 List.Size\n"
                    "  chronicle writes --oldest-first -a 0x4c4010 -s 8\n"
                    "  chronicle writes $rax\n",
-       .Options = AllOptions,
+       .Options = optionsOfAll(),
        .Words = Completes::Expression},
   };
   return Table;

@@ -83,9 +83,9 @@ std::optional<bool> Comparisons::hold(Values Of) const {
 std::vector<StringRef> Comparisons::names() const {
   std::vector<StringRef> Result;
   for (const Comparison &C : All) {
-    Result.push_back(C.Left);
+    Result.emplace_back(C.Left);
     if (!C.Right.empty())
-      Result.push_back(C.Right);
+      Result.emplace_back(C.Right);
   }
   return Result;
 }

@@ -13,6 +13,9 @@
 
 namespace chronicle::jsonapi {
 
+/// The most bytes that a search may be about: all that a program can have.
+constexpr uint64_t MaxRange = uint64_t(1) << 47;
+
 /// "address" and "length"; or "global", a variable's name, with "offset" and
 /// "length" for a part of it. The variable must exist at some time of When. A
 /// thread-local one is that of "thread" at At; without "thread", that of the

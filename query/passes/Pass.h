@@ -73,7 +73,7 @@ public:
   /// Returning code that a function returns to shows the end of the call.
   virtual std::vector<uint64_t> entry(const Entry &) { return {}; }
   /// Once, at the end of the block, with the frames that were read, in order.
-  virtual void reads(std::vector<FrameReads>) {}
+  virtual void reads(std::vector<FrameReads> && /*Frames*/) {}
 };
 
 /// Blocks are independent, so their observers are made and used on several

@@ -9,7 +9,7 @@ namespace chronicle::reads {
 namespace {
 struct BlockSeen : passes::BlockObserver {
   std::vector<passes::FrameReads> Frames;
-  void reads(std::vector<passes::FrameReads> Reads) override {
+  void reads(std::vector<passes::FrameReads> &&Reads) override {
     Frames = std::move(Reads);
   }
 };

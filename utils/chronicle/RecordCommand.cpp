@@ -314,6 +314,28 @@ static launch::RecorderCommand recorderCommand(
   return Command;
 }
 
+/// Completes trace, cache and copies of files after the end of a run.
+static Error finishRun(std::unique_ptr<indexer::Indexer> &Index,
+                       tree::RunFiles &Files, tree::TraceMaker &Maker,
+                       const launch::SharedRing &Ring, const tries::Try *Which,
+                       RecordResult &Result) {
+  Error Finished = finishTrace(*Index, Result);
+  if (Maker.cache()) {
+    Result.Translations =
+        tree::allTranslations(Ring.translations(), Result.Others);
+    Result.CacheNote = Maker.cache()->finish(*Result.Translations);
+  }
+  if (Error E = keepOrRemove(Index, Files, std::move(Finished), Result, Which))
+    return E;
+  Result.Notes = Maker.finishKeeping();
+  if (!Result.Removed && (!Which || Result.Met))
+    if (Error E = packTraces(Result, PackAtEnd))
+      return E;
+  if (!Quiet || Json || !SummaryPath.empty())
+    findCrashPlaces(Result);
+  return Error::success();
+}
+
 /// Records a run, which is one of several if Which is not null. An error is
 /// never the program's fault.
 static Error record(ArrayRef<const char *> Arguments,
@@ -386,21 +408,7 @@ static Error record(ArrayRef<const char *> Arguments,
   Result.FirstTrace = Files.first();
   RemoveTrace.release();
   RemoveReserved.release();
-  Error Finished = finishTrace(**Index, Result);
-  if (Maker.cache()) {
-    Result.Translations =
-        tree::allTranslations(Ring->translations(), Result.Others);
-    Result.CacheNote = Maker.cache()->finish(*Result.Translations);
-  }
-  if (Error E = keepOrRemove(*Index, Files, std::move(Finished), Result, Which))
-    return E;
-  Result.Notes = Maker.finishKeeping();
-  if (!Result.Removed && (!Which || Result.Met))
-    if (Error E = packTraces(Result, PackAtEnd))
-      return E;
-  if (!Quiet || Json || !SummaryPath.empty())
-    findCrashPlaces(Result);
-  return Error::success();
+  return finishRun(*Index, Files, Maker, *Ring, Which, Result);
 }
 
 /// Records one run and prints the summary.

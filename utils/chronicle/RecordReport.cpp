@@ -227,7 +227,8 @@ static json::Array othersJson(const RecordResult &R) {
   json::Array List;
   for (size_t I = 0; I < R.Others.size(); ++I) {
     const tree::ProcessResult &P = R.Others[I];
-    StringRef Place = I < R.OtherPlaces.size() ? R.OtherPlaces[I] : "";
+    const StringRef Place =
+        I < R.OtherPlaces.size() ? StringRef(R.OtherPlaces[I]) : StringRef();
     json::Array Messages;
     for (const std::string &Message : P.Messages)
       Messages.push_back(shownText(Message));

@@ -51,6 +51,7 @@ extern void VG_(atfork)(void (*pre)(ThreadId), void (*parent)(ThreadId),
 extern SysRes VG_(do_sys_sigaction)(Int number,
                                     const vki_sigaction_toK_t *action,
                                     vki_sigaction_fromK_t *before);
+extern Addr VG_(get_FP)(ThreadId tid);
 extern Int VG_(sigemptyset)(vki_sigset_t *set);
 extern Int VG_(sigaddset)(vki_sigset_t *set, Int number);
 extern void VG_(discard_translations)(Addr start, ULong length,

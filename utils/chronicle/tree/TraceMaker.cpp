@@ -67,6 +67,7 @@ TreeOptions TraceMaker::treeOptions() {
     Facts.Directory = New.Request.Directory;
     Facts.Environment = New.Request.Environment;
     std::vector<const char *> Arguments;
+    Arguments.reserve(New.Request.Arguments.size());
     for (const std::string &Argument : New.Request.Arguments)
       Arguments.push_back(Argument.c_str());
     return make(New.Program, {New.Trace, /*Replace=*/false}, Arguments, Ring,

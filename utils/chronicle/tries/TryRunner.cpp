@@ -181,8 +181,8 @@ static sigset_t endingSignals() {
   return Set;
 }
 
-Expected<TryResult> TryRunner::run(Body Run,
-                                   std::function<void(TryProgress)> Progress) {
+Expected<TryResult>
+TryRunner::run(Body Run, const std::function<void(TryProgress)> &Progress) {
   // If SIGCHLD is ignored, the kernel does not say how a try ended.
   struct sigaction Default = {};
   Default.sa_handler = SIG_DFL;

@@ -69,8 +69,8 @@ public:
   /// Runs until a try has "met", all have ended, or a signal asks to end. There
   /// must be no other thread. Calls Progress five times per second, and when a
   /// try begins or ends. An error is Chronicle's own.
-  llvm::Expected<TryResult> run(Body Run,
-                                std::function<void(TryProgress)> Progress);
+  llvm::Expected<TryResult>
+  run(Body Run, const std::function<void(TryProgress)> &Progress);
 
 private:
   struct Child {

@@ -43,9 +43,8 @@ bool addCommands(lldb::SBCommandInterpreter Interpreter) {
     return false;
   for (ArrayRef<CommandSpec> Table :
        {loadCommands(), statusCommands(), momentCommands(), bookmarkCommands(),
-        writeCommands(), whyCommands(), readCommands(), executionCommands(),
-        callCommands(), eventCommands(), exceptionCommands(),
-        reverseCommands()})
+        writeCommands(), readCommands(), executionCommands(), callCommands(),
+        eventCommands(), exceptionCommands(), reverseCommands()})
     for (const CommandSpec &Spec : Table)
       if (!addCommand(Interpreter, Group, Spec))
         return false;

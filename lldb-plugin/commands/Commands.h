@@ -15,7 +15,6 @@ namespace chronicle::commands {
 bool addCommands(lldb::SBCommandInterpreter Interpreter);
 
 /// The table of WhyCommands.cpp.
-llvm::ArrayRef<CommandSpec> whyCommands();
 
 } // namespace chronicle::commands
 

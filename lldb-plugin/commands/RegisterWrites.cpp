@@ -146,7 +146,7 @@ Error oneRegisterWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   if (!Scope)
     return Scope.takeError();
   const query::Trace &T = Loaded.trace();
-  origins::ValueEngine Engine(T.reader());
+  registers::ValueEngine Engine(T.reader());
   Expected<std::optional<RegisterWriteAnswer>> Found =
       Call.ask<std::optional<RegisterWriteAnswer>>(
           [&](const answers::Cancellation &Cancel) {
@@ -202,7 +202,7 @@ Error allRegisterWrites(CommandCall &Call, target::LoadedTrace &Loaded,
   if (!Scope)
     return Scope.takeError();
   const query::Trace &T = Loaded.trace();
-  origins::ValueEngine Engine(T.reader());
+  registers::ValueEngine Engine(T.reader());
   answers::TimeRange When{0, T.instructions()};
   std::string Title = What.title();
   if (What.isVariable() || !Call.has("any-time")) {

@@ -11,8 +11,6 @@ using namespace llvm;
 
 namespace chronicle::jsonapi {
 
-static constexpr uint64_t MaxRange = uint64_t(1) << 47;
-
 json::Object toJSON(const questions::ReadAnswer &Answer) {
   const answers::Read &R = Answer.Read;
   json::Object Result{{"time", R.Time},

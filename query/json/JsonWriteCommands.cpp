@@ -12,8 +12,6 @@ using namespace llvm;
 
 namespace chronicle::jsonapi {
 
-static constexpr uint64_t MaxRange = uint64_t(1) << 47;
-
 static Expected<json::Value> lastWrite(JsonQuery &Q) {
   if (Q.Arguments.has("register"))
     return lastRegisterWrite(Q);

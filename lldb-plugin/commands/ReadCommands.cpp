@@ -7,6 +7,7 @@
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Table.h"
 #include "query/json/JsonAnswers.h"
+#include "query/variables/CallScope.h"
 #include "trace-format/Text.h"
 
 using namespace llvm;
@@ -122,10 +123,8 @@ static Error reads(CommandCall &Call, target::LoadedTrace &Loaded) {
   std::string Title = What->title();
   if (What->Owner && !Call.has("any-time")) {
     // Outside of its call a local variable is other memory.
-    Expected<std::optional<Timestamp>> Return = T.returnOf(*What->Owner);
-    if (!Return)
-      return Return.takeError();
-    When = {What->Owner->Entry, Return->value_or(T.instructions())};
+    if (Error E = variables::timeOf(T, *What->Owner).moveInto(When))
+      return E;
     Title += formatv(", during the call that it belongs to, time {0} to {1}; "
                      "--any-time shows the others",
                      groupedDigits(When.First), groupedDigits(When.Last));
@@ -173,26 +172,9 @@ static Error reads(CommandCall &Call, target::LoadedTrace &Loaded) {
 }
 
 ArrayRef<CommandSpec> readCommands() {
-  static const OptionSpec OneOptions[] = {
-      AddressOption,
-      SizeOption,
-      {"here", 0, nullptr,
-       "What the expression means here, not the memory of the last jump."},
-      NoJumpOption,
-      FullOption,
-      JsonOption};
   static const OptionSpec AllOptions[] = {
-      AddressOption,
-      SizeOption,
-      FromOption,
-      ToOption,
-      LimitOption,
-      ThreadOption,
-      OldestFirstOption,
-      {"any-time", 0, nullptr,
-       "For a local variable: also outside of the present call."},
-      FullOption,
-      JsonOption};
+      AddressOption, SizeOption,        FromOption,    ToOption,   LimitOption,
+      ThreadOption,  OldestFirstOption, AnyTimeOption, FullOption, JsonOption};
   static const CommandSpec Table[] = {
       {.Name = "last-read",
        .Run = lastRead,
@@ -208,7 +190,7 @@ ArrayRef<CommandSpec> readCommands() {
        .Examples = "  chronicle last-read Account->Balance\n"
                    "  chronicle last-read --no-jump Table[3]\n"
                    "  chronicle last-read -a 0x7ffe0010 -s 4\n",
-       .Options = OneOptions,
+       .Options = optionsOfOneAccess(),
        .Words = Completes::Expression,
        .Repeat = nullptr},
       {.Name = "next-read",
@@ -219,7 +201,7 @@ ArrayRef<CommandSpec> readCommands() {
        .Details = "Stops just after the instruction, so that asking again "
                   "finds the next one. Otherwise like last-read.\n",
        .Examples = "  chronicle next-read Counter\n",
-       .Options = OneOptions,
+       .Options = optionsOfOneAccess(),
        .Words = Completes::Expression,
        .Repeat = nullptr},
       {.Name = "reads",

@@ -192,6 +192,14 @@ Error oneRegisterWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   return Error::success();
 }
 
+target::Table tableOfWrites() {
+  return target::Table({{"time", target::Table::Role::Time},
+                        "thread",
+                        "old",
+                        "new",
+                        {"written by", target::Table::Role::Place}});
+}
+
 Error allRegisterWrites(CommandCall &Call, target::LoadedTrace &Loaded,
                         const WatchedRegister &What) {
   if (Call.has("where"))
@@ -239,11 +247,7 @@ Error allRegisterWrites(CommandCall &Call, target::LoadedTrace &Loaded,
   }
   Call.print(Title + "\n");
   const target::Style How = Call.style();
-  target::Table Rows({{"time", target::Table::Role::Time},
-                      "thread",
-                      "old",
-                      "new",
-                      {"written by", target::Table::Role::Place}});
+  target::Table Rows = tableOfWrites();
   for (const RegisterWriteAnswer &W : Found->Answers)
     Rows.add({groupedDigits(W.Write.Time), std::to_string(W.Write.Thread),
               oldText(W, What, Target), What.text(Target, W.New),

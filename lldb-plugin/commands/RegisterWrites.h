@@ -8,6 +8,7 @@
 #define CHRONICLE_LLDB_PLUGIN_COMMANDS_REGISTERWRITES_H
 
 #include "lldb-plugin/commands/CommandCall.h"
+#include "lldb-plugin/target/Table.h"
 #include "query/registers/RegisterNames.h"
 #include "query/variables/CallScope.h"
 
@@ -34,6 +35,9 @@ watchedRegister(CommandCall &Call);
 /// The call of the selected frame.
 llvm::Expected<variables::CallScope> selectedScope(CommandCall &Call,
                                                    target::LoadedTrace &Loaded);
+
+/// The empty table that `chronicle writes` fills, for registers and for memory.
+target::Table tableOfWrites();
 
 /// The commands. They look within the call of the selected frame.
 llvm::Error oneRegisterWrite(CommandCall &Call, target::LoadedTrace &Loaded,

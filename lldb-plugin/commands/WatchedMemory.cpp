@@ -19,6 +19,21 @@ const OptionSpec AddressOption = {
 const OptionSpec SizeOption = {
     "size", 's', "bytes",
     "Size of that memory (default 8). A number or an expression."};
+const OptionSpec AnyTimeOption = {
+    "any-time", 0, nullptr,
+    "For a local variable: also outside of the present call."};
+
+ArrayRef<OptionSpec> optionsOfOneAccess() {
+  static const OptionSpec Options[] = {
+      AddressOption,
+      SizeOption,
+      {"here", 0, nullptr,
+       "What the expression means here, not the memory of the last jump."},
+      NoJumpOption,
+      FullOption,
+      JsonOption};
+  return Options;
+}
 
 using values::errorText;
 using values::isInMemory;

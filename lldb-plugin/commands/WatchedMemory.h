@@ -15,7 +15,11 @@
 namespace chronicle::commands {
 
 /// -a and -s, by which a command takes memory without an expression.
-extern const OptionSpec AddressOption, SizeOption;
+/// --any-time, for the whole run instead of the call of a local variable.
+extern const OptionSpec AddressOption, SizeOption, AnyTimeOption;
+
+/// The options of the commands that go to one write or read.
+llvm::ArrayRef<OptionSpec> optionsOfOneAccess();
 
 /// Memory that a command is about.
 struct Watched {

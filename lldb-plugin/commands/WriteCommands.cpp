@@ -12,6 +12,7 @@
 #include "lldb-plugin/values/WriterText.h"
 #include "lldb-plugin/values/WrittenMembers.h"
 #include "query/json/JsonAnswers.h"
+#include "query/variables/CallScope.h"
 #include "trace-format/Text.h"
 #include "llvm/Support/Path.h"
 
@@ -348,10 +349,8 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
   std::string Title = What->title();
   if (What->Owner && !Call.has("any-time")) {
     // Outside of its call a local variable is other memory.
-    Expected<std::optional<Timestamp>> Return = T.returnOf(*What->Owner);
-    if (!Return)
-      return Return.takeError();
-    When = {What->Owner->Entry, Return->value_or(T.instructions())};
+    if (Error E = variables::timeOf(T, *What->Owner).moveInto(When))
+      return E;
     Title += formatv(", during this call of {0}, time {1} to {2}; --any-time "
                      "shows the others",
                      values::functionOf(T, *What->Owner),
@@ -387,11 +386,7 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
   }
   Call.print(Title + "\n");
   const target::Style How = Call.style();
-  target::Table Rows({{"time", target::Table::Role::Time},
-                      "thread",
-                      "old",
-                      "new",
-                      {"written by", target::Table::Role::Place}});
+  target::Table Rows = tableOfWrites();
   for (const ShownWrite &W : *Shown)
     Rows.add({groupedDigits(W.Answer.Write.Time),
               std::to_string(W.Answer.Write.Thread), W.Old, W.New,
@@ -399,19 +394,6 @@ static Error writes(CommandCall &Call, target::LoadedTrace &Loaded) {
   Call.print(Rows, Where->empty() ? "Nothing writes it." : "No such write.");
   Call.printEnd(*Found);
   return Error::success();
-}
-
-/// Of last-write and next-write.
-static ArrayRef<OptionSpec> optionsOfOne() {
-  static const OptionSpec Options[] = {
-      AddressOption,
-      SizeOption,
-      {"here", 0, nullptr,
-       "What the expression means here, not the memory of the last jump."},
-      NoJumpOption,
-      FullOption,
-      JsonOption};
-  return Options;
 }
 
 /// Of writes.
@@ -425,8 +407,7 @@ static ArrayRef<OptionSpec> optionsOfAll() {
       ToOption,
       LimitOption,
       OldestFirstOption,
-      {"any-time", 0, nullptr,
-       "For a local variable: also outside of the present call."},
+      AnyTimeOption,
       FullOption,
       JsonOption};
   return Options;
@@ -456,7 +437,7 @@ ArrayRef<CommandSpec> writeCommands() {
                    "  chronicle last-write -a 0x7ffe0010 -s 4\n"
                    "  chronicle last-write --no-jump $rdi\n"
                    "  chronicle last-write -a Entry -s sizeof(*Entry)\n",
-       .Options = optionsOfOne(),
+       .Options = optionsOfOneAccess(),
        .Words = Completes::Expression,
        .Repeat = nullptr},
       {.Name = "next-write",
@@ -467,7 +448,7 @@ ArrayRef<CommandSpec> writeCommands() {
        .Details = "Stops just after the write, so that asking again finds the "
                   "next one. Otherwise like last-write.\n",
        .Examples = "  chronicle next-write Counter\n",
-       .Options = optionsOfOne(),
+       .Options = optionsOfOneAccess(),
        .Words = Completes::Expression,
        .Repeat = nullptr},
       {.Name = "writes",

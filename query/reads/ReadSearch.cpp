@@ -25,21 +25,12 @@ Error findReads(state::StateCache &Cache, const ReadIndex &Index,
   search::BlockCandidates Candidates(Index.source(), Watched,
                                      Reader.blockAt(When.First),
                                      Reader.blockAt(When.Last), Backward);
-  while (true) {
-    if (Cancel && Cancel->Cancelled)
-      return Error::success();
-    Expected<std::optional<BlockNumber>> N = Candidates.next();
-    if (!N)
-      return N.takeError();
-    if (!*N)
-      return Error::success();
-    Expected<bool> More =
-        BlockReads(Cache, Range, When, **N, Backward, Visit, Cancel).visit();
-    if (!More)
-      return More.takeError();
-    if (!*More)
-      return Error::success();
-  }
+  return Candidates.visit(
+      [&](BlockNumber N) {
+        return BlockReads(Cache, Range, When, N, Backward, Visit, Cancel)
+            .visit();
+      },
+      Cancel);
 }
 
 } // namespace chronicle::reads

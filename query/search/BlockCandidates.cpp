@@ -122,4 +122,21 @@ Expected<std::optional<BlockNumber>> BlockCandidates::next() {
   return std::nullopt;
 }
 
+Error BlockCandidates::visit(function_ref<Expected<bool>(BlockNumber)> Visit,
+                             const answers::Cancellation *Cancel) {
+  while (!Cancel || !Cancel->Cancelled) {
+    Expected<std::optional<BlockNumber>> N = next();
+    if (!N)
+      return N.takeError();
+    if (!*N)
+      break;
+    Expected<bool> More = Visit(**N);
+    if (!More)
+      return More.takeError();
+    if (!*More)
+      break;
+  }
+  return Error::success();
+}
+
 } // namespace chronicle::search

@@ -7,6 +7,7 @@
 #ifndef CHRONICLE_QUERY_SEARCH_BLOCKCANDIDATES_H
 #define CHRONICLE_QUERY_SEARCH_BLOCKCANDIDATES_H
 
+#include "query/answers/Cancellation.h"
 #include "query/search/WatchedFrames.h"
 #include <functional>
 #include <optional>
@@ -40,9 +41,12 @@ public:
   BlockCandidates(ChunkSource Source, const WatchedFrames &Watched,
                   BlockNumber First, BlockNumber Last, bool Backward,
                   llvm::ArrayRef<BlockNumber> Others = {});
-  llvm::Expected<std::optional<BlockNumber>> next();
+  /// Visits the candidates until Visit returns false, or until cancelled.
+  llvm::Error visit(llvm::function_ref<llvm::Expected<bool>(BlockNumber)> Visit,
+                    const answers::Cancellation *Cancel);
 
 private:
+  llvm::Expected<std::optional<BlockNumber>> next();
   /// A frame's place in its history. Blocks are those of one chunk; the next
   /// one is at the end.
   struct Place {

@@ -37,22 +37,13 @@ Error findWrites(state::StateCache &Cache, answers::AddressRange Range,
     Others.push_back(End);
   BlockCandidates Candidates(writtenChunks(Reader, Cache.chunkSummaries()),
                              Watched, First, Last, Backward, Others);
-  while (true) {
-    if (Cancel && Cancel->Cancelled)
-      return Error::success();
-    Expected<std::optional<BlockNumber>> N = Candidates.next();
-    if (!N)
-      return N.takeError();
-    if (!*N)
-      return Error::success();
-    Expected<bool> More =
-        BlockWrites(Cache, Watched, Range, When, **N, Backward, Visit, Cancel)
+  return Candidates.visit(
+      [&](BlockNumber N) {
+        return BlockWrites(Cache, Watched, Range, When, N, Backward, Visit,
+                           Cancel)
             .visit();
-    if (!More)
-      return More.takeError();
-    if (!*More)
-      return Error::success();
-  }
+      },
+      Cancel);
 }
 
 } // namespace chronicle::search

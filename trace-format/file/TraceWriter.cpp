@@ -64,7 +64,7 @@ Error checkNotBeingWritten(StringRef Path) {
   if (Descriptor < 0)
     return Error::success();
   const bool Locked =
-      flock(Descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+      flock(Descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(Descriptor);
   return Locked ? beingWritten(Path) : Error::success();
 }

@@ -168,6 +168,8 @@ std::string TranslationCache::finish(const ch_translation_report &Report) {
     mergeSmallFiles();
     Directory.evict(LimitBytes);
   }
+  if (!Writer.problem().empty())
+    return "the new translations were not kept: " + Writer.problem();
   return Damaged
              ? formatv("removed {0} damaged file{1} of the translation cache",
                        Damaged, Damaged == 1 ? "" : "s")

@@ -19,7 +19,7 @@ namespace chronicle::cache {
 namespace {
 constexpr size_t BufferBytes = 1 << 20;
 /// The cache leaves this much of the file system free: traces matter more.
-constexpr uint64_t SpareBytes = 256 << 20;
+constexpr uint64_t SpareBytes = 64 << 20;
 } // namespace
 
 std::string filePrefix(const ToolId &Tool) {
@@ -31,10 +31,19 @@ static std::string randomDigits() {
   return formatv("{0:x-8}{1:x-8}", Device(), Device());
 }
 
-bool TranslationWriter::hasSpace() const {
+/// Checks that enough of the file system stays free, and fails otherwise.
+bool TranslationWriter::hasSpace() {
   struct statvfs System;
-  return fstatvfs(Directory, &System) == 0 &&
-         uint64_t(System.f_bavail) * System.f_frsize >= SpareBytes;
+  if (fstatvfs(Directory, &System) != 0) {
+    fail(std::generic_category().message(errno));
+    return false;
+  }
+  // What is reserved for root, root can use.
+  const uint64_t Blocks = geteuid() == 0 ? System.f_bfree : System.f_bavail;
+  if (Blocks * System.f_frsize >= SpareBytes)
+    return true;
+  fail(formatv("less than {0} MiB of the disk are free", SpareBytes >> 20));
+  return false;
 }
 
 /// Creates a file and locks it. Another process may take the file for a
@@ -56,16 +65,18 @@ static int createLocked(int Directory, const std::string &Name) {
 }
 
 bool TranslationWriter::create() {
-  if (Failed || Descriptor >= 0)
-    return !Failed;
-  const bool Space = hasSpace();
+  if (failed() || Descriptor >= 0)
+    return !failed();
+  if (!hasSpace())
+    return false;
   do {
     TemporaryName = filePrefix(Tool) + randomDigits() + TemporarySuffix.str();
-    Descriptor = Space ? createLocked(Directory, TemporaryName) : -1;
-  } while (Space && Descriptor < 0 && errno == EAGAIN);
-  Failed = Descriptor < 0;
-  if (Failed)
+    Descriptor = createLocked(Directory, TemporaryName);
+  } while (Descriptor < 0 && errno == EAGAIN);
+  if (Descriptor < 0) {
+    fail(std::generic_category().message(errno));
     return false;
+  }
   // The header comes last.
   Buffer.assign(sizeof(ch_translations_header), 0);
   Written = Buffer.size();
@@ -73,12 +84,12 @@ bool TranslationWriter::create() {
 }
 
 void TranslationWriter::flush() {
-  for (ArrayRef<uint8_t> Rest = Buffer; !Rest.empty() && !Failed;) {
+  for (ArrayRef<uint8_t> Rest = Buffer; !Rest.empty() && !failed();) {
     ssize_t Size = ::write(Descriptor, Rest.data(), Rest.size());
     if (Size > 0)
       Rest = Rest.drop_front(size_t(Size));
     else if (Size == 0 || errno != EINTR)
-      discard();
+      fail(std::generic_category().message(Size == 0 ? ENOSPC : errno));
   }
   Buffer.clear();
 }
@@ -90,8 +101,6 @@ void TranslationWriter::write(ArrayRef<uint8_t> Bytes) {
     return;
   if (hasSpace())
     flush();
-  else
-    discard();
 }
 
 void TranslationWriter::add(uint64_t Key, ArrayRef<uint8_t> Translation) {
@@ -102,7 +111,7 @@ void TranslationWriter::add(uint64_t Key, ArrayRef<uint8_t> Translation) {
 }
 
 std::string TranslationWriter::finish() {
-  if (Items.empty() || Failed)
+  if (Items.empty() || failed())
     return "";
   const uint64_t Table = Written;
   // At most half full.
@@ -116,7 +125,7 @@ std::string TranslationWriter::finish() {
   }
   write(ArrayRef(reinterpret_cast<const uint8_t *>(Hashed.data()),
                  Slots * sizeof(ch_translation_slot)));
-  if (!Failed)
+  if (!failed())
     flush();
   ch_translations_header H = {};
   H.magic = CH_TRANSLATIONS_MAGIC;
@@ -130,10 +139,12 @@ std::string TranslationWriter::finish() {
   H.checksum = ch_checksum(&H, offsetof(ch_translations_header, checksum));
   std::string Name =
       filePrefix(Tool) + randomDigits() + std::string(FileSuffix);
-  if (Failed || pwrite(Descriptor, &H, sizeof(H), 0) != ssize_t(sizeof(H)) ||
+  if (failed())
+    return "";
+  if (pwrite(Descriptor, &H, sizeof(H), 0) != ssize_t(sizeof(H)) ||
       renameat(Directory, TemporaryName.c_str(), Directory, Name.c_str()) !=
           0) {
-    discard();
+    fail(std::generic_category().message(errno));
     return "";
   }
   close(Descriptor);
@@ -142,8 +153,12 @@ std::string TranslationWriter::finish() {
   return Name;
 }
 
+void TranslationWriter::fail(std::string Why) {
+  Problem = std::move(Why);
+  discard();
+}
+
 void TranslationWriter::discard() {
-  Failed = true;
   Items = {};
   Buffer = {};
   if (Descriptor < 0)

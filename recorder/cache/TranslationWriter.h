@@ -30,8 +30,10 @@ public:
   void add(uint64_t Key, llvm::ArrayRef<uint8_t> Translation);
   size_t count() const { return Items.size(); }
   /// Completes the file and gives it its name, which is returned. Empty: there
-  /// were no translations, or they could not be written.
+  /// were no translations, or they could not be written (problem()).
   std::string finish();
+  /// Why the translations could not be written. Empty: nothing went wrong.
+  const std::string &problem() const { return Problem; }
   void discard();
 
 private:
@@ -41,13 +43,15 @@ private:
   bool create();
   void write(llvm::ArrayRef<uint8_t> Bytes);
   void flush();
-  bool hasSpace() const;
+  bool hasSpace();
+  bool failed() const { return !Problem.empty(); }
+  void fail(std::string Why);
 
   int Directory;
   ToolId Tool;
   uint64_t MostBytes;
   int Descriptor = -1;
-  bool Failed = false;
+  std::string Problem;
   std::string TemporaryName;
   std::vector<uint8_t> Buffer;
   uint64_t Written = 0; ///< with the buffer

@@ -3,6 +3,7 @@
 /// \file
 /// The function that `plugin load liblldbChronicle.so` calls.
 
+#include "lldb-plugin/causes/CauseCommands.h"
 #include "lldb-plugin/commands/Commands.h"
 #include "lldb-plugin/lldb/LldbInternals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -30,7 +31,8 @@ lldb::PluginInitialize(lldb::SBDebugger Debugger) {
                       "'chronicle setup-lldb' makes LLDB load this one\n";
     return true;
   }
-  if (!chronicle::commands::addCommands(Interpreter))
+  if (!chronicle::commands::addCommands(Interpreter,
+                                        {chronicle::causes::whyCommands()}))
     return false;
   Ours.insert(Debugger.GetID());
   if (!chronicle::internals::addProcessTraceLoad(Interpreter))

@@ -3,6 +3,7 @@
 #include "lldb-plugin/commands/LldbCommand.h"
 #include "lldb-plugin/lldb/GroupCommand.h"
 #include "lldb-plugin/target/LoadedTrace.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -36,15 +37,19 @@ static bool launch(void *Baton, const char **) {
   return true;
 }
 
-bool addCommands(lldb::SBCommandInterpreter Interpreter) {
+bool addCommands(lldb::SBCommandInterpreter Interpreter,
+                 ArrayRef<ArrayRef<CommandSpec>> Others) {
   lldb::SBCommand Group = Interpreter.AddMultiwordCommand(
       "chronicle", "Commands for going through a recorded run in time.");
   if (!Group.IsValid())
     return false;
-  for (ArrayRef<CommandSpec> Table :
-       {loadCommands(), statusCommands(), momentCommands(), bookmarkCommands(),
-        writeCommands(), readCommands(), executionCommands(), callCommands(),
-        eventCommands(), exceptionCommands(), reverseCommands()})
+  std::vector<ArrayRef<CommandSpec>> Tables = {
+      loadCommands(),      statusCommands(), momentCommands(),
+      bookmarkCommands(),  writeCommands(),  readCommands(),
+      executionCommands(), callCommands(),   eventCommands(),
+      exceptionCommands(), reverseCommands()};
+  append_range(Tables, Others);
+  for (ArrayRef<CommandSpec> Table : Tables)
     for (const CommandSpec &Spec : Table)
       if (!addCommand(Interpreter, Group, Spec))
         return false;

@@ -11,8 +11,10 @@
 
 namespace chronicle::commands {
 
-/// Adds the command `chronicle` and its subcommands. False: LLDB refused one.
-bool addCommands(lldb::SBCommandInterpreter Interpreter);
+/// Adds the command `chronicle` and its subcommands: those of this room, and
+/// those of the tables. False: LLDB refused one.
+bool addCommands(lldb::SBCommandInterpreter Interpreter,
+                 llvm::ArrayRef<llvm::ArrayRef<CommandSpec>> Others);
 
 /// The table of WhyCommands.cpp.
 

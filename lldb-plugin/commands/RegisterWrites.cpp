@@ -146,7 +146,7 @@ Error oneRegisterWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   if (!Scope)
     return Scope.takeError();
   const query::Trace &T = Loaded.trace();
-  registers::ValueEngine Engine(T.reader());
+  origins::ValueEngine Engine(T.reader());
   Expected<std::optional<RegisterWriteAnswer>> Found =
       Call.ask<std::optional<RegisterWriteAnswer>>(
           [&](const answers::Cancellation &Cancel) {
@@ -210,7 +210,7 @@ Error allRegisterWrites(CommandCall &Call, target::LoadedTrace &Loaded,
   if (!Scope)
     return Scope.takeError();
   const query::Trace &T = Loaded.trace();
-  registers::ValueEngine Engine(T.reader());
+  origins::ValueEngine Engine(T.reader());
   answers::TimeRange When{0, T.instructions()};
   std::string Title = What.title();
   if (What.isVariable() || !Call.has("any-time")) {

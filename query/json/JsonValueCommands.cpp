@@ -73,7 +73,7 @@ oneWrite(JsonQuery &Q, decltype(variables::lastRegisterWrite) &Ask) {
   Expected<variables::CallScope> Scope = scopeArgument(Q);
   if (!Scope)
     return Scope.takeError();
-  registers::ValueEngine Engine(Q.T.reader());
+  origins::ValueEngine Engine(Q.T.reader());
   Expected<std::optional<variables::RegisterWriteAnswer>> Found =
       Ask(Q.T, Engine, *Scope, *R, Scope->Now, Q.Cancel);
   if (!Found)
@@ -99,13 +99,110 @@ Expected<json::Value> registerWrites(JsonQuery &Q,
   if (Error E = questions::liveThread(Q.T, Options.Thread, Options.When.Last)
                     .moveInto(Options.Thread))
     return E;
-  registers::ValueEngine Engine(Q.T.reader());
+  origins::ValueEngine Engine(Q.T.reader());
   return toJSON(variables::searchRegisterWrites(
       Q.T, Engine, *R, Options,
       [&](const variables::RegisterWriteAnswer &W) {
         return Q.Emit(toJSON(W));
       },
       Q.Cancel));
+}
+
+// ---- origins ----
+
+/// {"address", "size"}, or {"register", "thread", "size"}.
+static json::Object toJSON(const answers::ValuePlace &P) {
+  json::Object Result{{"size", P.Size}};
+  if (P.InMemory) {
+    Result["address"] = hexNumber(P.Address);
+    return Result;
+  }
+  const std::string Name =
+      registers::nameOf({uint32_t(P.Address), std::max(P.Size, 1u)});
+  Result["register"] = Name.empty() ? json::Value(nullptr) : json::Value(Name);
+  Result["thread"] = P.Thread;
+  return Result;
+}
+
+json::Object toJSON(const variables::OriginStepAnswer &S) {
+  const answers::OriginStep &Step = S.Step;
+  json::Object Result{{"time", Step.Time},
+                      {"thread", Step.Thread},
+                      {"value", jsonBytes(Step.Value)},
+                      {"part-offset", Step.PartOffset},
+                      {"next", jsonOptional(Step.Next)},
+                      {"carries", S.Carries}};
+  if (Step.To.Size)
+    Result["to"] = toJSON(Step.To);
+  if (Step.ByInstruction)
+    Result["pc"] = hexNumber(Step.Pc);
+  Result["symbol"] = toJSON(S.Where);
+  if (S.Caller)
+    Result["caller"] = toJSON(S.Caller);
+  if (!Step.Made)
+    return Result;
+  Result["made"] = variables::nameOf(*Step.Made).str();
+  if (*Step.Made == answers::OriginKind::Computed) {
+    Result["operation"] = Step.Operation;
+    json::Array Operands;
+    for (const answers::OriginStep::Operand &O : Step.Operands) {
+      json::Object Each = toJSON(O.Place);
+      Each["value"] = jsonBytes(O.Value);
+      Operands.push_back(std::move(Each));
+    }
+    Result["operands"] = std::move(Operands);
+  }
+  if (S.Call)
+    Result["system-call"] = toJSON(*S.Call);
+  if (S.MappedFrom)
+    Result["mapped-from"] = toJSON(*S.MappedFrom);
+  return Result;
+}
+
+json::Object toJSON(const variables::OriginAnswer &A) {
+  json::Array Steps;
+  for (const variables::OriginStepAnswer &S : A.Steps)
+    Steps.push_back(toJSON(S));
+  return json::Object{{"steps", std::move(Steps)}, {"complete", A.Complete}};
+}
+
+static Expected<json::Value> why(JsonQuery &Q) {
+  constexpr uint64_t Longest = 64;
+  const Timestamp At = Q.Arguments.time("at");
+  const uint64_t Limit = Q.Arguments.number("limit", 1000, 1, 1000000);
+  answers::ValuePlace Place;
+  if (Q.Arguments.has("register")) {
+    Expected<registers::Register> R = registerArgument(Q);
+    if (!R)
+      return R.takeError();
+    if (R->Flags)
+      return queryError("bad-argument",
+                        "the flags are not one value: ask why of the registers "
+                        "that the instruction before compared");
+    const uint32_t Thread = threadArgument(Q);
+    if (Error E = Q.Arguments.finish())
+      return E;
+    Place = {false, R->Bytes.Offset, R->Bytes.Size, Thread};
+    if (Error E = questions::liveThread(Q.T, Thread, At).moveInto(Place.Thread))
+      return E;
+  } else {
+    Expected<answers::AddressRange> Range =
+        memoryArgument(Q, Longest, {0, At}, At);
+    if (!Range)
+      return Range.takeError();
+    Place = {true, Range->First, uint32_t(Range->Last - Range->First + 1), 0};
+  }
+  origins::ValueEngine Engine(Q.T.reader());
+  Expected<variables::OriginAnswer> Answer =
+      variables::whyValue(Q.T, Engine, Place, At, Limit, Q.Cancel);
+  if (!Answer)
+    return Answer.takeError();
+  return toJSON(*Answer);
+}
+
+ArrayRef<JsonCommand> jsonValueCommands() {
+  static const JsonCommand Table[] = {{"why", false, why}};
+  return Table;
 }
 
 } // namespace chronicle::jsonapi

@@ -8,6 +8,7 @@
 
 #include "query/json/JsonAnswers.h"
 #include "query/json/JsonCommands.h"
+#include "query/variables/OriginQuestions.h"
 #include "query/variables/RegisterQuestions.h"
 
 namespace chronicle::jsonapi {
@@ -16,12 +17,17 @@ namespace chronicle::jsonapi {
 llvm::StringRef writerName(answers::Writer By);
 
 llvm::json::Object toJSON(const variables::RegisterWriteAnswer &W);
+llvm::json::Object toJSON(const variables::OriginStepAnswer &S);
+llvm::json::Object toJSON(const variables::OriginAnswer &A);
 
 /// last-write, next-write and writes, if the request names a register.
 llvm::Expected<llvm::json::Value> lastRegisterWrite(JsonQuery &Q);
 llvm::Expected<llvm::json::Value> nextRegisterWrite(JsonQuery &Q);
 llvm::Expected<llvm::json::Value>
 registerWrites(JsonQuery &Q, questions::SearchOptions Options);
+
+/// The table of JsonValueCommands.cpp.
+llvm::ArrayRef<JsonCommand> jsonValueCommands();
 
 } // namespace chronicle::jsonapi
 

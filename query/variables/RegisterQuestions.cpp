@@ -7,7 +7,7 @@ using namespace llvm;
 namespace chronicle::variables {
 
 Expected<RegisterWriteAnswer> describeWrite(const query::Trace &T,
-                                            registers::ValueEngine &Engine,
+                                            origins::ValueEngine &Engine,
                                             const registers::Register &R,
                                             const answers::RegisterWrite &W) {
   Expected<registers::Change> Change = Engine.registerChange(W);
@@ -37,7 +37,7 @@ Expected<RegisterWriteAnswer> describeWrite(const query::Trace &T,
 }
 
 static Expected<std::optional<RegisterWriteAnswer>>
-oneWrite(const query::Trace &T, registers::ValueEngine &Engine,
+oneWrite(const query::Trace &T, origins::ValueEngine &Engine,
          const CallScope &Scope, const registers::Register &R,
          answers::TimeRange When, Timestamp At, bool Backward,
          const answers::Cancellation &Cancel) {
@@ -59,7 +59,7 @@ oneWrite(const query::Trace &T, registers::ValueEngine &Engine,
 }
 
 Expected<std::optional<RegisterWriteAnswer>>
-lastRegisterWrite(const query::Trace &T, registers::ValueEngine &Engine,
+lastRegisterWrite(const query::Trace &T, origins::ValueEngine &Engine,
                   const CallScope &Scope, const registers::Register &R,
                   Timestamp At, const answers::Cancellation &Cancel) {
   return oneWrite(T, Engine, Scope, R, {Scope.Call.Entry, At}, At,
@@ -67,7 +67,7 @@ lastRegisterWrite(const query::Trace &T, registers::ValueEngine &Engine,
 }
 
 Expected<std::optional<RegisterWriteAnswer>>
-nextRegisterWrite(const query::Trace &T, registers::ValueEngine &Engine,
+nextRegisterWrite(const query::Trace &T, origins::ValueEngine &Engine,
                   const CallScope &Scope, const registers::Register &R,
                   Timestamp At, const answers::Cancellation &Cancel) {
   Expected<answers::TimeRange> When = timeOf(T, Scope.Call);
@@ -78,7 +78,7 @@ nextRegisterWrite(const query::Trace &T, registers::ValueEngine &Engine,
 }
 
 Expected<questions::SearchEnd>
-searchRegisterWrites(const query::Trace &T, registers::ValueEngine &Engine,
+searchRegisterWrites(const query::Trace &T, origins::ValueEngine &Engine,
                      const registers::Register &R,
                      const questions::SearchOptions &Options,
                      questions::Visitor<RegisterWriteAnswer> Visit,

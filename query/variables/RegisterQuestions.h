@@ -6,11 +6,11 @@
 #ifndef CHRONICLE_QUERY_VARIABLES_REGISTERQUESTIONS_H
 #define CHRONICLE_QUERY_VARIABLES_REGISTERQUESTIONS_H
 
+#include "query/origins/ValueEngine.h"
 #include "query/questions/Place.h"
 #include "query/questions/Search.h"
 #include "query/questions/SystemCallQuestions.h"
 #include "query/registers/RegisterNames.h"
-#include "query/registers/ValueEngine.h"
 #include "query/variables/CallScope.h"
 
 namespace chronicle::variables {
@@ -31,16 +31,16 @@ struct RegisterWriteAnswer {
 /// ValueEngine::registerWrites(), one block for the values, and a call stack if
 /// the system's code wrote.
 llvm::Expected<std::optional<RegisterWriteAnswer>>
-lastRegisterWrite(const query::Trace &T, registers::ValueEngine &Engine,
+lastRegisterWrite(const query::Trace &T, origins::ValueEngine &Engine,
                   const CallScope &Scope, const registers::Register &R,
                   Timestamp At, const answers::Cancellation &Cancel);
 llvm::Expected<std::optional<RegisterWriteAnswer>>
-nextRegisterWrite(const query::Trace &T, registers::ValueEngine &Engine,
+nextRegisterWrite(const query::Trace &T, origins::ValueEngine &Engine,
                   const CallScope &Scope, const registers::Register &R,
                   Timestamp At, const answers::Cancellation &Cancel);
 /// The writes of the thread that the options name.
 llvm::Expected<questions::SearchEnd>
-searchRegisterWrites(const query::Trace &T, registers::ValueEngine &Engine,
+searchRegisterWrites(const query::Trace &T, origins::ValueEngine &Engine,
                      const registers::Register &R,
                      const questions::SearchOptions &Options,
                      questions::Visitor<RegisterWriteAnswer> Visit,
@@ -48,7 +48,7 @@ searchRegisterWrites(const query::Trace &T, registers::ValueEngine &Engine,
 
 /// The write with names and values.
 llvm::Expected<RegisterWriteAnswer>
-describeWrite(const query::Trace &T, registers::ValueEngine &Engine,
+describeWrite(const query::Trace &T, origins::ValueEngine &Engine,
               const registers::Register &R, const answers::RegisterWrite &W);
 
 } // namespace chronicle::variables

@@ -34,7 +34,7 @@ struct Sight {
 /// Decides which writes are the variable's.
 class Judge {
 public:
-  Judge(const query::Trace &T, registers::ValueEngine &Engine,
+  Judge(const query::Trace &T, origins::ValueEngine &Engine,
         const RegisterVariable &V)
       : T(T), Engine(Engine), V(V) {}
 
@@ -53,7 +53,7 @@ private:
                                   const Register &R);
 
   const query::Trace &T;
-  registers::ValueEngine &Engine;
+  origins::ValueEngine &Engine;
   const RegisterVariable &V;
 };
 } // namespace
@@ -200,7 +200,7 @@ Judge::judge(const answers::RegisterWrite &W) {
 }
 
 Expected<questions::SearchEnd>
-searchVariableWrites(const query::Trace &T, registers::ValueEngine &Engine,
+searchVariableWrites(const query::Trace &T, origins::ValueEngine &Engine,
                      const RegisterVariable &V,
                      const questions::SearchOptions &Options,
                      questions::Visitor<RegisterWriteAnswer> Visit,
@@ -223,7 +223,7 @@ searchVariableWrites(const query::Trace &T, registers::ValueEngine &Engine,
 }
 
 static Expected<std::optional<RegisterWriteAnswer>>
-oneWrite(const query::Trace &T, registers::ValueEngine &Engine,
+oneWrite(const query::Trace &T, origins::ValueEngine &Engine,
          const RegisterVariable &V, answers::TimeRange When, bool Backward,
          const answers::Cancellation &Cancel) {
   std::optional<RegisterWriteAnswer> Found;
@@ -242,7 +242,7 @@ oneWrite(const query::Trace &T, registers::ValueEngine &Engine,
 }
 
 Expected<std::optional<RegisterWriteAnswer>>
-lastVariableWrite(const query::Trace &T, registers::ValueEngine &Engine,
+lastVariableWrite(const query::Trace &T, origins::ValueEngine &Engine,
                   const RegisterVariable &V,
                   const answers::Cancellation &Cancel) {
   return oneWrite(T, Engine, V, {V.Scope.Call.Entry, V.Scope.Now},
@@ -250,7 +250,7 @@ lastVariableWrite(const query::Trace &T, registers::ValueEngine &Engine,
 }
 
 Expected<std::optional<RegisterWriteAnswer>>
-nextVariableWrite(const query::Trace &T, registers::ValueEngine &Engine,
+nextVariableWrite(const query::Trace &T, origins::ValueEngine &Engine,
                   const RegisterVariable &V,
                   const answers::Cancellation &Cancel) {
   Expected<answers::TimeRange> When = timeOf(T, V.Scope.Call);

@@ -35,7 +35,7 @@ RegisterVariable registerVariable(const query::Trace &T, const CallScope &Scope,
 /// of all registers that the variable is ever in, and for each of those writes
 /// a few searches for executions, call stacks and blocks.
 llvm::Expected<questions::SearchEnd>
-searchVariableWrites(const query::Trace &T, registers::ValueEngine &Engine,
+searchVariableWrites(const query::Trace &T, origins::ValueEngine &Engine,
                      const RegisterVariable &Variable,
                      const questions::SearchOptions &Options,
                      questions::Visitor<RegisterWriteAnswer> Visit,
@@ -43,11 +43,11 @@ searchVariableWrites(const query::Trace &T, registers::ValueEngine &Engine,
 /// The last of them within the call that is visible at Scope.Now, or the first
 /// one that is not yet.
 llvm::Expected<std::optional<RegisterWriteAnswer>>
-lastVariableWrite(const query::Trace &T, registers::ValueEngine &Engine,
+lastVariableWrite(const query::Trace &T, origins::ValueEngine &Engine,
                   const RegisterVariable &Variable,
                   const answers::Cancellation &Cancel);
 llvm::Expected<std::optional<RegisterWriteAnswer>>
-nextVariableWrite(const query::Trace &T, registers::ValueEngine &Engine,
+nextVariableWrite(const query::Trace &T, origins::ValueEngine &Engine,
                   const RegisterVariable &Variable,
                   const answers::Cancellation &Cancel);
 

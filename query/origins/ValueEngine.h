@@ -4,12 +4,12 @@
 /// The part of the query engine that follows values: writes to registers, and
 /// where a value came from.
 
-#ifndef CHRONICLE_QUERY_REGISTERS_VALUEENGINE_H
-#define CHRONICLE_QUERY_REGISTERS_VALUEENGINE_H
+#ifndef CHRONICLE_QUERY_ORIGINS_VALUEENGINE_H
+#define CHRONICLE_QUERY_ORIGINS_VALUEENGINE_H
 
-#include "query/registers/RegisterSearch.h"
+#include "query/origins/OriginSearch.h"
 
-namespace chronicle::registers {
+namespace chronicle::origins {
 
 /// Has a cache of its own beside that of query::Trace, which makes it right for
 /// several questions after each other: making one costs a few milliseconds for
@@ -31,16 +31,25 @@ public:
     return Registers.find(Thread, Bytes, When, Backward, Visit, Cancel);
   }
   /// The registers before and after a write. One block.
-  llvm::Expected<Change> registerChange(const answers::RegisterWrite &W) {
+  llvm::Expected<registers::Change>
+  registerChange(const answers::RegisterWrite &W) {
     return Registers.change(W);
+  }
+  /// Follows what the place holds at T backward to where it was made, for no
+  /// more than Limit steps.
+  llvm::Expected<answers::OriginTrail>
+  origin(const answers::ValuePlace &Place, Timestamp T, uint64_t Limit,
+         const answers::Cancellation *Cancel = nullptr) {
+    return OriginSearch(States, Code, Registers, Cancel)
+        .follow(Place, T, Limit);
   }
 
 private:
   state::StateCache States;
   code::CodeTable Code;
-  RegisterSearch Registers;
+  registers::RegisterSearch Registers;
 };
 
-} // namespace chronicle::registers
+} // namespace chronicle::origins
 
 #endif

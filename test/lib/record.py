@@ -172,7 +172,7 @@ def main():
     print("outside writes:", end.get("outside-writes", 0))
     print("--- standard output")
     sys.stdout.flush()
-    sys.stdout.buffer.write(output[-2000:])
+    sys.stdout.buffer.write(output[-20000:])
     if not options.keep:
         recording.remove(options.trace)
     shutil.rmtree(directory, ignore_errors=True)

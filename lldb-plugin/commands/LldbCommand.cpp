@@ -38,11 +38,15 @@ private:
       return E;
     if (Spec.RunWithoutTrace)
       return Spec.RunWithoutTrace(Call);
-    if (std::shared_ptr<target::LoadedTrace> Loaded =
-            target::LoadedTrace::of(Debugger))
-      return Spec.Run(Call, *Loaded);
-    return createStringError("no trace is loaded here: use 'process trace "
-                             "load trace.db'");
+    std::shared_ptr<target::LoadedTrace> Loaded =
+        target::LoadedTrace::of(Debugger);
+    if (!Loaded)
+      return createStringError("no trace is loaded here: use 'process trace "
+                               "load trace.db'");
+    if (SBDebugger::StateIsRunningState(Loaded->process().GetState()))
+      return createStringError("the process is running: wait until it stops, "
+                               "or stop it by 'process interrupt'");
+    return Spec.Run(Call, *Loaded);
   }
 
   const CommandSpec &Spec;

@@ -10,6 +10,7 @@
 #include "lldb-plugin/target/LldbLines.h"
 #include "lldb-plugin/target/Resume.h"
 #include "query/MomentText.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -178,11 +179,17 @@ static Error reverseFinish(CommandCall &Call, target::LoadedTrace &Loaded) {
                   uint64_t Count) -> stepping::SourceStep::Destination {
                 // The selected frame's function, and Count - 1 of its callers.
                 lldb::SBThread Thread = From.Thread;
-                uint32_t Selected = Thread.GetSelectedFrame().GetFrameID() +
-                                    uint32_t(Count) - 1;
+                const uint64_t Wanted = SaturatingAdd(
+                    uint64_t(Thread.GetSelectedFrame().GetFrameID()),
+                    Count - 1);
+                uint32_t Selected = 0;
                 size_t Concrete = 0;
-                for (uint32_t I = 0; I < Selected; ++I)
-                  Concrete += isActivation(Thread.GetFrameAtIndex(I));
+                for (; Selected < Wanted; ++Selected) {
+                  lldb::SBFrame Callee = Thread.GetFrameAtIndex(Selected);
+                  if (!Callee.IsValid())
+                    break; // there are not so many
+                  Concrete += isActivation(Callee);
+                }
                 // A function that ended by a tail call belongs to the one it
                 // called.
                 if (Concrete && Thread.GetFrameAtIndex(Selected).IsArtificial())

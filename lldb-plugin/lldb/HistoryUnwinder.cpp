@@ -5,6 +5,7 @@
 #include "lldb-plugin/lldb/PrivateLldb.h"
 #include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/ThreadNames.h"
+#include "query/symbols/Symbols.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include <map>
@@ -155,6 +156,32 @@ public:
   /// ran.
   bool isStale() const { return Known && KnownAt != Where().Time; }
 
+  /// Prepares the variables of frame #0, which costs the frame, unless the
+  /// thread is where it was when this was done last. Most threads wait.
+  void prepareInnermost() {
+    const state::ModuleLoad *In = nullptr;
+    uint64_t Pc = 0;
+    const Timestamp Now = Where().Time;
+    if (Expected<answers::Registers> R = Run->registers(number(Now), Now)) {
+      Pc = R->rip();
+      In = Run->symbols().history().find(Pc, Now);
+    } else {
+      llvm::consumeError(R.takeError()); // LLDB unwinds by itself then
+    }
+    if (In && In == Prepared.In && Pc == Prepared.Pc &&
+        !Prepared.Module.expired())
+      return;
+    // Older frames are prepared when LLDB asks for their registers. The public
+    // API must not be used for this: the command that waits for this stop may
+    // hold its lock.
+    StackFrameSP Frame = innermostFrame(m_thread);
+    if (!Frame)
+      return;
+    useEntryValues(*Frame);
+    Prepared = {In, Pc,
+                Frame->GetSymbolContext(eSymbolContextModule).module_sp};
+  }
+
   /// As registerAtEntry().
   std::optional<llvm::APInt> atEntry(uint32_t Frame, unsigned Register) {
     history::HistoryFrames *History = frames();
@@ -288,17 +315,21 @@ private:
     Selected.reset();
   }
 
+  /// The trace's number of the thread; of a thread that the trace does not
+  /// know, that of the present position.
+  uint32_t number(Timestamp Now) {
+    const uint32_t Number = session::threadNumber(*Run, m_thread.GetID(), Now);
+    return Number ? Number : Where().Thread;
+  }
+
   /// Null: history has none.
   history::HistoryFrames *frames() {
     if (Known)
       return Frames ? &*Frames : nullptr;
     Known = true;
     Timestamp Now = KnownAt = Where().Time;
-    uint32_t Number = session::threadNumber(*Run, m_thread.GetID(), Now);
-    if (!Number)
-      Number = Where().Thread;
     Expected<history::HistoryFrames> Made =
-        history::HistoryFrames::create(*Run, Number, Now);
+        history::HistoryFrames::create(*Run, number(Now), Now);
     if (!Made)
       llvm::consumeError(Made.takeError()); // LLDB unwinds by itself then
     else if (frameAt(*Made, 0))
@@ -325,6 +356,12 @@ private:
   std::map<uint32_t, std::shared_ptr<HistoryRegisters>> Entries;
   bool Known = false;
   Timestamp KnownAt = 0;
+  /// Where the thread was when frame #0 was prepared.
+  struct {
+    const state::ModuleLoad *In = nullptr;
+    uint64_t Pc = 0;
+    ModuleWP Module; ///< as LLDB has it
+  } Prepared;
   /// The frame that was selected when LLDB last forgot the frames.
   struct Selection {
     ProcessModID When;
@@ -344,19 +381,18 @@ void installHistoryUnwinders(SBProcess Process,
     return;
   for (const ThreadSP &Each : Private->GetThreadList().Threads()) {
     std::unique_ptr<Unwind> &Unwinder = unwinderOf(*Each);
-    if (const HistoryUnwinder *Ours = HistoryUnwinder::from(Unwinder.get())) {
+    HistoryUnwinder *Ours = HistoryUnwinder::from(Unwinder.get());
+    if (Ours) {
       if (Ours->isStale())
         Each->ClearStackFrames();
     } else {
-      Unwinder = std::make_unique<HistoryUnwinder>(*Each, T, Where,
+      auto New = std::make_unique<HistoryUnwinder>(*Each, T, Where,
                                                    std::move(Unwinder));
+      Ours = New.get();
+      Unwinder = std::move(New);
       Each->ClearStackFrames();
     }
-    // Older frames are prepared when LLDB asks for their registers. The public
-    // API must not be used for this: the command that waits for this stop may
-    // hold its lock.
-    if (StackFrameSP Frame = innermostFrame(*Each))
-      useEntryValues(*Frame);
+    Ours->prepareInnermost();
   }
 }
 

@@ -14,10 +14,10 @@ namespace chronicle::internals {
 
 /// Gives every thread that the process has now an unwinder that asks history,
 /// unless the thread has one already. LLDB keeps its threads from stop to stop,
-/// so the caller does this at each stop. Costs the registers and the function
-/// of each thread, which are known already or needed next. Where returns the
-/// present position. T and Where must live as long as the process's threads; T
-/// is kept alive.
+/// so the caller does this at each stop. Costs the registers of each thread,
+/// which are known already, and the function of each that has moved since.
+/// Where returns the present position. T and Where must live as long as the
+/// process's threads; T is kept alive.
 void installHistoryUnwinders(lldb::SBProcess Process,
                              const std::shared_ptr<const query::Trace> &T,
                              const std::function<session::Position()> &Where);

@@ -102,6 +102,9 @@ static Error appendThreads(std::string &Reply, const query::Trace &T,
     Pcs += formatv("{0}{1:x-}", Pcs.empty() ? "" : ",", R->rip());
   }
   Reply += "threads:" + Names + ";thread-pcs:" + Pcs + ";";
+  // The threads besides this one that have a reason to stop: none. Without this
+  // LLDB asks for each thread by itself.
+  Reply += "jstopinfo:" + toHex("[]", /*LowerCase=*/true) + ";";
   return Error::success();
 }
 

@@ -31,7 +31,8 @@ std::string valueText(lldb::SBValue Value) {
       return Self(Self, V.GetChildAtIndex(0), Depth + 1);
     if (Plain || Summary)
       return std::string(Plain ? Plain : "") + (Plain && Summary ? " " : "") +
-             (Summary ? Summary : "");
+             // LLDB's summary of std::optional begins with a space.
+             StringRef(Summary ? Summary : "").ltrim().str();
     if (Depth == MostDepth)
       return "{...}";
     std::string Result = "{";

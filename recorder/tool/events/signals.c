@@ -80,6 +80,21 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid) {
   return __real_vgPlain_gdbserver_report_signal(info, tid);
 }
 
+/* Valgrind reports a jump to where nothing may be executed as a fault of a
+   mapping's permissions, also if nothing is mapped there but the address belongs
+   to a reservation of its own or to itself. The kernel has another code for
+   that. */
+extern void VG_(synth_fault_mapping)(ThreadId tid, Addr address);
+extern void __real_vgPlain_synth_fault_perms(ThreadId tid, Addr address);
+void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr address) {
+  const NSegment *segment = VG_(am_find_nsegment)(address);
+  if (segment && (segment->kind == SkAnonC || segment->kind == SkFileC ||
+                  segment->kind == SkShmC))
+    __real_vgPlain_synth_fault_perms(tid, address);
+  else
+    VG_(synth_fault_mapping)(tid, address);
+}
+
 /* Valgrind calls this when a signal ends the program, and before an exec. */
 extern void __real_vgPlain_nuke_all_threads_except(ThreadId me, Int why);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int why) {

@@ -39,6 +39,40 @@
 #define ch_array_remove(array, index)                                          \
   ((array)->items[index] = (array)->items[--(array)->used])
 
+/* Inserts an item before the one at that index. Costs a copy of those behind.
+ */
+#define ch_array_insert(array, index, item)                                    \
+  do {                                                                         \
+    ch_array_reserve(array, (array)->used + 1);                                \
+    VG_(memmove)(&(array)->items[(index) + 1], &(array)->items[index],         \
+                 ((array)->used - (index)) * sizeof *(array)->items);          \
+    (array)->items[index] = (item);                                            \
+    (array)->used++;                                                           \
+  } while (0)
+
+/* Removes one item and keeps the others in order. */
+#define ch_array_erase(array, index)                                           \
+  do {                                                                         \
+    (array)->used--;                                                           \
+    VG_(memmove)(&(array)->items[index], &(array)->items[(index) + 1],         \
+                 ((array)->used - (index)) * sizeof *(array)->items);          \
+  } while (0)
+
+/* The index of the first item that ends behind the address, in an array of
+   ranges that do not overlap, in order. */
+#define ch_array_first_behind(array, address)                                  \
+  ({                                                                           \
+    UInt ch_low = 0, ch_high = (array)->used;                                  \
+    while (ch_low < ch_high) {                                                 \
+      const UInt ch_middle = ch_low + (ch_high - ch_low) / 2;                  \
+      if ((array)->items[ch_middle].end <= (address))                          \
+        ch_low = ch_middle + 1;                                                \
+      else                                                                     \
+        ch_high = ch_middle;                                                   \
+    }                                                                          \
+    ch_low;                                                                    \
+  })
+
 /* For ch_array_reserve(): returns the items in a larger allocation. */
 void *ch_array_grow(void *items, UInt *capacity, UInt count, SizeT item_size);
 

@@ -81,9 +81,9 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid) {
 }
 
 /* Valgrind reports a jump to where nothing may be executed as a fault of a
-   mapping's permissions, also if nothing is mapped there but the address belongs
-   to a reservation of its own or to itself. The kernel has another code for
-   that. */
+   mapping's permissions, also if nothing is mapped there but the address
+   belongs to a reservation of its own or to itself. The kernel has another code
+   for that. */
 extern void VG_(synth_fault_mapping)(ThreadId tid, Addr address);
 extern void __real_vgPlain_synth_fault_perms(ThreadId tid, Addr address);
 void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr address) {

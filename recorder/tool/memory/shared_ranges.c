@@ -7,7 +7,7 @@ struct object {
   Bool own;
 };
 static CH_GROWING_ARRAY(struct object) objects;         /* by number - 1 */
-static CH_GROWING_ARRAY(struct ch_shared_range) ranges; /* in no order */
+static CH_GROWING_ARRAY(struct ch_shared_range) ranges; /* by address */
 static Bool have_anonymous;
 
 static UInt add_object(ULong device, ULong inode, Bool own) {
@@ -41,21 +41,20 @@ Bool ch_shared_object_is_own(UInt object) {
 
 void ch_shared_range_add(Addr start, Addr end, ULong offset, UInt object) {
   struct ch_shared_range r = {start, end, offset, object};
-  ch_array_append(&ranges, r);
+  ch_array_insert(&ranges, ch_array_first_behind(&ranges, start), r);
 }
 
 void ch_shared_range_forget(Addr start, Addr end) {
-  for (UInt i = 0; i < ranges.used;) {
-    struct ch_shared_range r = ranges.items[i];
-    if (r.end <= start || r.start >= end) {
-      i++;
-      continue;
-    }
-    ch_array_remove(&ranges, i);
-    if (r.start < start)
-      ch_shared_range_add(r.start, start, r.offset, r.object);
+  UInt i = ch_array_first_behind(&ranges, start);
+  while (i < ranges.used && ranges.items[i].start < end) {
+    const struct ch_shared_range r = ranges.items[i];
+    ch_array_erase(&ranges, i);
     if (r.end > end)
       ch_shared_range_add(end, r.end, r.offset + (end - r.start), r.object);
+    if (r.start < start) {
+      ch_shared_range_add(r.start, start, r.offset, r.object);
+      i++;
+    }
   }
 }
 
@@ -65,8 +64,7 @@ const struct ch_shared_range *ch_shared_ranges(UInt *count) {
 }
 
 const struct ch_shared_range *ch_shared_range_find(Addr address) {
-  for (UInt i = 0; i < ranges.used; i++)
-    if (ranges.items[i].start <= address && address < ranges.items[i].end)
-      return &ranges.items[i];
-  return NULL;
+  const UInt i = ch_array_first_behind(&ranges, address);
+  return i < ranges.used && ranges.items[i].start <= address ? &ranges.items[i]
+                                                             : NULL;
 }

@@ -18,7 +18,7 @@ struct range {
   Addr start, end;
   ULong frame; /* of the first page */
 };
-static CH_GROWING_ARRAY(struct range) ranges; /* in no order */
+static CH_GROWING_ARRAY(struct range) ranges; /* by address */
 
 /* The copy of a frame, in Valgrind's hash table. */
 struct copy {
@@ -43,15 +43,20 @@ static void forget_cache(void) {
 
 /* ---- ranges ---- */
 
-/* Sets the flags of [start, end) and of a page before and behind. */
-static void set_flags(Addr start, Addr end, UChar to) {
-  const Addr first = start / VKI_PAGE_SIZE - 1;
-  const Addr count = (end - start) / VKI_PAGE_SIZE + 2;
-  if (count >= CH_WATCH_FLAGS)
-    VG_(memset)(ch_watch_flags, to, CH_WATCH_FLAGS);
-  else
-    for (Addr i = 0; i < count; i++)
-      ch_watch_flags[(first + i) % CH_WATCH_FLAGS] = to;
+/* How many ranges each flag is set for. */
+static UInt flag_counts[CH_WATCH_FLAGS];
+
+/* Adds a range to those that the flags of its pages, and of a page before and
+   behind, are set for, or removes it. */
+static void count_flags(const struct range *r, Int change) {
+  const Addr first = r->start / VKI_PAGE_SIZE - 1;
+  const Addr count = (r->end - r->start) / VKI_PAGE_SIZE + 2;
+  const UInt flags = count < CH_WATCH_FLAGS ? count : CH_WATCH_FLAGS;
+  for (UInt i = 0; i < flags; i++) {
+    const UInt flag = (first + i) % CH_WATCH_FLAGS;
+    flag_counts[flag] += change;
+    ch_watch_flags[flag] = flag_counts[flag] != 0;
+  }
 }
 
 static ULong frame_at(const struct range *r, Addr page) {
@@ -59,10 +64,15 @@ static ULong frame_at(const struct range *r, Addr page) {
 }
 
 static const struct range *range_of(Addr address) {
-  for (UInt i = 0; i < ranges.used; i++)
-    if (ranges.items[i].start <= address && address < ranges.items[i].end)
-      return &ranges.items[i];
-  return NULL;
+  const UInt i = ch_array_first_behind(&ranges, address);
+  return i < ranges.used && ranges.items[i].start <= address ? &ranges.items[i]
+                                                             : NULL;
+}
+
+static void add_range(Addr start, Addr end, ULong frame) {
+  const struct range r = {start, end, frame};
+  ch_array_insert(&ranges, ch_array_first_behind(&ranges, start), r);
+  count_flags(&r, 1);
 }
 
 static Bool has_frame(ULong frame) {
@@ -76,15 +86,13 @@ static Bool has_frame(ULong frame) {
 }
 
 void ch_watch_add(Addr start, Addr end, UInt object, ULong offset) {
-  struct range r = {start, end,
-                    object ? OBJECT_FRAMES + ((ULong)object << OBJECT_SHIFT) +
-                                 offset / VKI_PAGE_SIZE
-                           : start / VKI_PAGE_SIZE};
   if (!copies)
     copies = VG_(HT_construct)("chronicle.watch");
   ch_watch_forget(start, end);
-  ch_array_append(&ranges, r);
-  set_flags(start, end, 1);
+  add_range(start, end,
+            object ? OBJECT_FRAMES + ((ULong)object << OBJECT_SHIFT) +
+                         offset / VKI_PAGE_SIZE
+                   : start / VKI_PAGE_SIZE);
   forget_cache();
 }
 
@@ -98,41 +106,30 @@ static void free_copies(const struct range *r) {
 }
 
 void ch_watch_forget(Addr start, Addr end) {
-  Bool changed = False;
-  for (UInt i = 0; i < ranges.used;) {
-    struct range r = ranges.items[i];
-    if (r.end <= start || r.start >= end) {
-      i++;
-      continue;
-    }
-    changed = True;
-    ch_array_remove(&ranges, i);
-    struct range before = {r.start, start, r.frame};
-    struct range behind = {end, r.end, 0};
+  UInt i = ch_array_first_behind(&ranges, start);
+  if (i >= ranges.used || ranges.items[i].start >= end)
+    return;
+  while (i < ranges.used && ranges.items[i].start < end) {
+    const struct range r = ranges.items[i];
     struct range gone = {r.start > start ? r.start : start,
                          r.end < end ? r.end : end, 0};
     gone.frame = frame_at(&r, gone.start);
-    if (r.start < start)
-      ch_array_append(&ranges, before);
-    if (r.end > end) {
-      behind.frame = frame_at(&r, end);
-      ch_array_append(&ranges, behind);
+    ch_array_erase(&ranges, i);
+    count_flags(&r, -1);
+    if (r.end > end)
+      add_range(end, r.end, frame_at(&r, end));
+    if (r.start < start) {
+      add_range(r.start, start, r.frame);
+      i++;
     }
-    set_flags(gone.start, gone.end, 0);
     free_copies(&gone);
   }
-  if (!changed)
-    return;
-  for (UInt i = 0; i < ranges.used; i++)
-    set_flags(ranges.items[i].start, ranges.items[i].end, 1);
   forget_cache();
 }
 
 Bool ch_watch_overlaps(Addr start, Addr end) {
-  for (UInt i = 0; i < ranges.used; i++)
-    if (ranges.items[i].start < end && start < ranges.items[i].end)
-      return True;
-  return False;
+  const UInt i = ch_array_first_behind(&ranges, start);
+  return i < ranges.used && ranges.items[i].start < end;
 }
 
 /* ---- copies ---- */

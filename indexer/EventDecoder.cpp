@@ -6,6 +6,7 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <cinttypes>
+#include <csignal>
 #include <cstring>
 
 using namespace llvm;
@@ -197,8 +198,12 @@ Error EventDecoder::decode(const EventRecord &Record) {
     auto Call = events::SyscallExitEvent::decode(Kind, Payload);
     if (Call->thread == Counts.ExecThread)
       Counts.ExecThread = 0;
+    LimitsMet.systemCall(Call->number, Call->result, Block.now());
     break;
   }
+  case CH_EV_SIGNAL:
+    signal(*events::SignalEvent::decode(Kind, Payload));
+    break;
   case CH_EV_END: {
     auto End = events::EndEvent::decode(Kind, Payload);
     Counts.Ended = true;
@@ -268,6 +273,15 @@ void EventDecoder::map(const events::MapEvent &E) {
   if (!(E.flags & CH_MAP_STACK))
     Image.map(E.address, E.length, E.isShared() ? E.object : 0, E.offset);
   Modules.mapped(E, E.path(), Block.now());
+}
+
+void EventDecoder::signal(const events::SignalEvent &E) {
+  // Those of kill() have a code that is not positive.
+  if (E.number != SIGILL || int32_t(E.code) <= 0)
+    return;
+  uint8_t Bytes[16];
+  Image.read(E.address, Bytes, sizeof(Bytes));
+  LimitsMet.illegalInstruction(E.address, Bytes, Block.now());
 }
 
 Error EventDecoder::audit(const events::AuditEvent &E) {

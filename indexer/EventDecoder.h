@@ -8,6 +8,7 @@
 #define CHRONICLE_INDEXER_EVENTDECODER_H
 
 #include "indexer/DatabaseBuilder.h"
+#include "indexer/Limits.h"
 #include "indexer/MemoryImage.h"
 #include "indexer/ModuleList.h"
 #include "indexer/OpenBlock.h"
@@ -63,6 +64,7 @@ public:
   void endBlock();
 
   const ModuleList &modules() const { return Modules; }
+  const Limits &limits() const { return LimitsMet; }
   /// The name of an opaque reason, or empty.
   llvm::StringRef reasonName(uint32_t Reason) const;
   /// CH_REQUEST_* bits to be sent to the recorder.
@@ -75,6 +77,7 @@ private:
   llvm::Error stored(const events::StoredEvent &E);
   llvm::Error audit(const events::AuditEvent &E);
   void map(const events::MapEvent &E);
+  void signal(const events::SignalEvent &E);
   void addAt(uint64_t Execution, uint32_t Kind, llvm::ArrayRef<uint8_t> Payload,
              llvm::ArrayRef<uint8_t> More);
 
@@ -86,6 +89,7 @@ private:
   StreamCounts &Counts;
   TranslationSink Translations;
   ModuleList Modules;
+  Limits LimitsMet;
   std::vector<std::string> ReasonNames;
   uint32_t Requests = 0;
 };

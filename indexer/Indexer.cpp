@@ -191,6 +191,7 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
                    {"outside-writes", C.OutsideWrites},
                    {"stack-surprises", Decoder.stackSurprises()},
                    {"opaque", std::move(Opaque)},
+                   {"limits", Decoder.events().limits().json()},
                    {"peak-program-kb", Info.PeakProgramKb},
                    {"peak-indexer-kb", Info.PeakIndexerKb}};
   if (Info.Process)

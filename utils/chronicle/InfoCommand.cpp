@@ -4,6 +4,7 @@
 /// `chronicle info`: shows what is known about a run without replaying it.
 
 #include "query/answers/RunEnd.h"
+#include "query/answers/SystemCalls.h"
 #include "trace-format/FileFormat.h"
 #include "trace-format/Text.h"
 #include "trace-format/file/Piece.h"
@@ -180,6 +181,43 @@ static void printCounters(const file::TraceReader &T) {
   printCounts("opaque bytes by reason", End->getObject("opaque"));
 }
 
+/// What an entry of `limits` is about.
+static std::string limitText(const json::Object &Limit) {
+  const StringRef Kind = Limit.getString("kind").value_or("");
+  if (Kind == "system-call") {
+    const auto Number = uint32_t(Limit.getInteger("number").value_or(0));
+    const StringRef Name = answers::systemCallName(Number);
+    return formatv("system call {0}{1}: Valgrind does not know it, and the "
+                   "program got ENOSYS",
+                   Name.empty() ? "" : Name.str() + ", ", Number);
+  }
+  if (Kind == "instruction")
+    return formatv("instruction {0} at {1:x}: Valgrind does not know it, and "
+                   "the program got SIGILL",
+                   Limit.getString("bytes").value_or("").take_front(30),
+                   Limit.get("address")
+                       ? Limit.get("address")->getAsUINT64().value_or(0)
+                       : 0);
+  if (Kind == "io-uring")
+    return "io_uring: what the kernel writes is seen when the program reads "
+           "it, not when it was written";
+  return Kind.str();
+}
+
+static void printLimits(const json::Array *Limits) {
+  if (!Limits || Limits->empty())
+    return;
+  heading("limits met");
+  outs() << "             first  times\n";
+  for (const json::Value &V : *Limits)
+    if (const json::Object *L = V.getAsObject())
+      outs() << format(
+                    "  %16s  %5s  ",
+                    groupedDigits(L->getInteger("first").value_or(0)).c_str(),
+                    groupedDigits(L->getInteger("count").value_or(0)).c_str())
+             << shownText(limitText(*L)) << '\n';
+}
+
 static void printModules(const json::Array *Modules) {
   if (!Modules)
     return;
@@ -235,8 +273,10 @@ static void printText(const file::TraceReader &T) {
   outs() << '\n';
   if (All)
     printCounters(T);
-  if (const json::Object *End = T.end())
+  if (const json::Object *End = T.end()) {
+    printLimits(End->getArray("limits"));
     printModules(End->getArray("modules"));
+  }
   if (All) {
     printParts(T);
     printEnvironment(T.run());

@@ -17,6 +17,7 @@
 #include "utils/chronicle/RecordReport.h"
 #include "utils/chronicle/Recording.h"
 #include "utils/chronicle/Subcommand.h"
+#include "utils/chronicle/recording/AttachOption.h"
 #include "utils/chronicle/recording/OutputFile.h"
 #include "utils/chronicle/recording/ProgramFiles.h"
 #include "utils/chronicle/recording/RecorderPaths.h"
@@ -86,6 +87,7 @@ static cl::opt<bool>
                          "and print nothing then"));
 namespace {
 enum class Children { Exec, None };
+enum class LogLoadsWhen { Auto, Always, Never };
 } // namespace
 static ChoiceOption<Children>
     Follow("children", cl::sub(Record), cl::init(Children::Exec),
@@ -112,9 +114,6 @@ static ChoiceOption<file::Codec>
 static NumberOption<int> Level("level", cl::sub(Record), cl::init(1),
                                cl::value_desc("N"),
                                cl::desc("Compression level (default 1)"));
-namespace {
-enum class LogLoadsWhen { Auto, Always, Never };
-} // namespace
 static ChoiceOption<LogLoadsWhen>
     LogLoads("log-loads", cl::sub(Record), cl::init(LogLoadsWhen::Auto),
              cl::value_desc("WHEN"),
@@ -153,6 +152,7 @@ static NumberOption<unsigned>
                cl::desc("Maximum size of the cache in MiB (default 1024)"));
 
 static tries::TryOptions Tries(Record);
+static recording::AttachOption Attach(Record);
 
 // For tests.
 static NumberOption<unsigned> RingChunks("ring-chunks", cl::sub(Record),
@@ -187,7 +187,8 @@ static std::string wrongOptions() {
            "the other lets Chronicle name it";
   if (Directory.getNumOccurrences() && Directory.empty())
     return "--directory needs the name of a directory";
-  return Tries.read();
+  std::string Refusal = Attach.refusal();
+  return Refusal.empty() ? Tries.read() : Refusal;
 }
 
 static Expected<recording::OutputFile>
@@ -482,8 +483,7 @@ recordTries(ArrayRef<const char *> Arguments,
 static int runRecord(ArrayRef<const char *> Program) {
   launch::reserveStandardStreams();
   const launch::InheritedDescriptors Inherited;
-  std::string Wrong = wrongOptions();
-  if (!Wrong.empty())
+  if (std::string Wrong = wrongOptions(); !Wrong.empty())
     return failUsage(Record, Wrong);
   if (Program.empty())
     return failUsage(Record, "no program given: name it after the options");

@@ -32,7 +32,8 @@ lldb::PluginInitialize(lldb::SBDebugger Debugger) {
     return true;
   }
   if (!chronicle::commands::addCommands(Interpreter,
-                                        {chronicle::causes::whyCommands()}))
+                                        {chronicle::causes::whyCommands(),
+                                         chronicle::causes::heapCommands()}))
     return false;
   Ours.insert(Debugger.GetID());
   if (!chronicle::internals::addProcessTraceLoad(Interpreter))

@@ -7,9 +7,12 @@
 #include "lldb-plugin/commands/NextSteps.h"
 #include "lldb-plugin/lldb/LldbInternals.h"
 #include "lldb-plugin/target/Prompt.h"
+#include "query/answers/RunEnd.h"
+#include "query/heap/HeapQuestions.h"
 #include "query/processes/RunDirectory.h"
 #include "trace-format/Text.h"
 #include "llvm/Support/FileSystem.h"
+#include <csignal>
 
 using namespace llvm;
 
@@ -61,6 +64,32 @@ static Error readFileOptions(const CommandCall &Call,
   return Error::success();
 }
 
+/// One line on the block of the heap that the program crashed on; empty if
+/// there is none, or if it takes long to find out.
+static std::string heapNote(CommandCall &Call, target::LoadedTrace &Loaded) {
+  constexpr uint64_t MostInstructions = 50'000'000; // under a second
+  const query::Trace &T = Loaded.trace();
+  const auto Killer = answers::RunEnd::of(T.reader().end()).signal();
+  if (!Killer || T.instructions() > MostInstructions ||
+      Loaded.position().Time != T.instructions())
+    return "";
+  const std::optional<uint64_t> Address = faultAddress(T);
+  if (!Address && *Killer != SIGABRT)
+    return "";
+  std::shared_ptr<const heap::HeapHistory> Heap;
+  std::string Note;
+  Error E = Call.make<std::shared_ptr<const heap::HeapHistory>>(
+                    "Looking for calls of allocators",
+                    [&](const answers::IndexProgress &Progress) {
+                      return heap::heapHistory(T, {}, Progress);
+                    })
+                .moveInto(Heap);
+  if (!E)
+    E = heap::crashNote(T, *Heap, Address).moveInto(Note);
+  consumeError(std::move(E)); // it only means one line less
+  return Note.empty() ? "" : Note + ".\n";
+}
+
 static Error load(CommandCall &Call) {
   if (Call.words().empty())
     return createStringError("missing argument: name the trace that 'chronicle "
@@ -94,6 +123,7 @@ static Error load(CommandCall &Call) {
                      groupedDigits((*L)->position().Time))
                  .str());
   Call.print(StopText);
+  Call.print(heapNote(Call, **L));
   // Where another client shows the stop, it has its own ways to go on.
   if (!StopText.empty())
     Call.print(hint(**L));

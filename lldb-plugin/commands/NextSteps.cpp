@@ -10,9 +10,7 @@ using namespace llvm;
 
 namespace chronicle::commands {
 
-/// The address that the program could not read, write or run when it was
-/// killed. Nothing: it was killed for another reason.
-static std::optional<uint64_t> faultAddress(const query::Trace &T) {
+std::optional<uint64_t> faultAddress(const query::Trace &T) {
   const auto Killer = answers::RunEnd::of(T.reader().end()).signal();
   if (!Killer || (*Killer != SIGSEGV && *Killer != SIGBUS))
     return std::nullopt;

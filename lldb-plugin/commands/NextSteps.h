@@ -23,6 +23,10 @@ struct NextStep {
 /// anywhere else. Null: no trace is loaded.
 std::vector<NextStep> nextSteps(const target::LoadedTrace *Loaded);
 
+/// The address that the program could not read, write or run when it was
+/// killed. Nothing: it was killed for another reason.
+std::optional<uint64_t> faultAddress(const query::Trace &T);
+
 } // namespace chronicle::commands
 
 #endif

@@ -14,7 +14,8 @@ ArrayRef<JsonCommand> jsonCommands() {
     for (ArrayRef<JsonCommand> Table :
          {jsonStateCommands(), jsonWriteCommands(), jsonReadCommands(),
           jsonExecutionCommands(), jsonCallCommands(), jsonEventCommands(),
-          jsonExceptionCommands(), jsonSymbolCommands(), jsonValueCommands()})
+          jsonExceptionCommands(), jsonSymbolCommands(), jsonValueCommands(),
+          jsonHeapCommands()})
       append_range(Result, Table);
     sort(Result, [](const JsonCommand &A, const JsonCommand &B) {
       return A.Name < B.Name;

@@ -4,7 +4,7 @@
 /// `chronicle query`: answers questions about a trace, as lines of JSON.
 
 #include "query/Trace.h"
-#include "query/json/QueryServer.h"
+#include "query/server/QueryServer.h"
 #include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
 #include "llvm/Support/ThreadPool.h"
@@ -53,7 +53,7 @@ static cl::opt<std::string>
 static FileFlags Files(Query);
 
 static int answerOne(const query::Trace &T, ThreadPoolInterface &Pool) {
-  jsonapi::Session S(T, Pool, [](StringRef Line) {
+  server::Session S(T, Pool, [](StringRef Line) {
     outs() << Line;
     outs().flush();
     return true;
@@ -86,12 +86,12 @@ static int run(ArrayRef<const char *>) {
   if (!Request.empty())
     return answerOne(**T, Pool);
   if (!Listen.empty()) {
-    if (Error E = jsonapi::serveSocket(**T, Pool, Listen))
+    if (Error E = server::serveSocket(**T, Pool, Listen))
       return fail(Query, 2, std::move(E));
     return 0;
   }
-  return jsonapi::serveDescriptors(**T, Pool, STDIN_FILENO, STDOUT_FILENO) ? 0
-                                                                           : 1;
+  return server::serveDescriptors(**T, Pool, STDIN_FILENO, STDOUT_FILENO) ? 0
+                                                                          : 1;
 }
 
 } // namespace chronicle::cli

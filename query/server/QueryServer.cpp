@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "query/json/QueryServer.h"
+#include "query/server/QueryServer.h"
 #include "query/base/Listener.h"
 #include "query/base/QueuedWriter.h"
 #include "query/base/WriteAll.h"
@@ -11,7 +11,7 @@
 
 using namespace llvm;
 
-namespace chronicle::jsonapi {
+namespace chronicle::server {
 
 /// A request is a question, not data; what is longer than this is a mistake.
 static constexpr size_t MaxLine = 1 << 20;
@@ -147,4 +147,4 @@ Error serveSocket(const query::Trace &T, ThreadPoolInterface &Pool,
   }
 }
 
-} // namespace chronicle::jsonapi
+} // namespace chronicle::server

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "query/json/QuerySession.h"
+#include "query/server/QuerySession.h"
 #include "query/base/UnknownName.h"
 #include "query/json/JsonCommands.h"
 #include "trace-format/Text.h"
@@ -12,7 +12,9 @@
 
 using namespace llvm;
 
-namespace chronicle::jsonapi {
+namespace chronicle::server {
+
+using namespace jsonapi;
 
 static std::string textOf(const json::Value &V) {
   std::string Text;
@@ -281,4 +283,4 @@ void Session::cancelAll() {
       J->Cancel.Cancelled = true;
 }
 
-} // namespace chronicle::jsonapi
+} // namespace chronicle::server

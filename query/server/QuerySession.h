@@ -4,8 +4,8 @@
 /// A session in JSON lines: requests come in, answers go out, several at a
 /// time.
 
-#ifndef CHRONICLE_QUERY_JSON_QUERYSESSION_H
-#define CHRONICLE_QUERY_JSON_QUERYSESSION_H
+#ifndef CHRONICLE_QUERY_SERVER_QUERYSESSION_H
+#define CHRONICLE_QUERY_SERVER_QUERYSESSION_H
 
 #include "query/Trace.h"
 #include "llvm/ADT/StringMap.h"
@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-namespace chronicle::jsonapi {
+namespace chronicle::server {
 
 /// Takes requests from one thread and answers them on a pool that may serve
 /// other sessions too. Every request gets one final answer, an object with
@@ -83,6 +83,6 @@ private:
   std::atomic<bool> Errors{false};
 };
 
-} // namespace chronicle::jsonapi
+} // namespace chronicle::server
 
 #endif

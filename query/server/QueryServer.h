@@ -3,12 +3,12 @@
 /// \file
 /// Sessions on file descriptors: standard input and output, or a Unix socket.
 
-#ifndef CHRONICLE_QUERY_JSON_QUERYSERVER_H
-#define CHRONICLE_QUERY_JSON_QUERYSERVER_H
+#ifndef CHRONICLE_QUERY_SERVER_QUERYSERVER_H
+#define CHRONICLE_QUERY_SERVER_QUERYSERVER_H
 
-#include "query/json/QuerySession.h"
+#include "query/server/QuerySession.h"
 
-namespace chronicle::jsonapi {
+namespace chronicle::server {
 
 /// Answers the requests that come from In, one per line, until In ends and all
 /// are answered. If the reader of Out has gone, cancels the requests in
@@ -22,6 +22,6 @@ bool serveDescriptors(const query::Trace &T, llvm::ThreadPoolInterface &Pool,
 llvm::Error serveSocket(const query::Trace &T, llvm::ThreadPoolInterface &Pool,
                         llvm::StringRef Path);
 
-} // namespace chronicle::jsonapi
+} // namespace chronicle::server
 
 #endif

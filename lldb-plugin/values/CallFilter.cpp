@@ -11,7 +11,8 @@ namespace chronicle::values {
 
 CallFilter::CallFilter(StringRef Expression, size_t Functions)
     : Expression(Expression.trim()), Functions(Functions),
-      Simple(Comparisons::parse(Expression)) {}
+      Simple(Comparisons::parse(Expression)),
+      Paths(Comparisons::parse(Expression, Comparisons::What::Paths)) {}
 
 /// Leaves the function out if the search is about others too.
 Expected<bool> CallFilter::leaveOut(StringRef Function,
@@ -34,6 +35,11 @@ std::string CallFilter::notes() const {
     Text += formatv("{0} call(s) did not get past the prologue and are left "
                     "out: their parameters are not known.\n",
                     Early);
+  if (Unevaluated)
+    Text += formatv("{0} call(s) are left out, because '{1}' cannot be "
+                    "evaluated there, the first {2}.\n",
+                    Unevaluated, Expression,
+                    StringRef(FirstUnevaluated).rtrim('.'));
   return Text;
 }
 
@@ -41,13 +47,22 @@ Expected<bool> CallFilter::evaluate(lldb::SBFrame Frame, const CallMoment &Call,
                                     StringRef Function) {
   lldb::SBValue V = Frame.EvaluateExpression(Expression.c_str());
   if (V.GetError().Fail()) {
+    // LLDB's compiler does not see 'this' of a function that is inlined and not
+    // the innermost one. As a variable it is there.
+    auto Number = [&](StringRef Path) {
+      return wholeNumber(Frame.GetValueForVariablePath(Path.str().c_str()));
+    };
+    if (Paths)
+      if (std::optional<bool> Holds = Paths->hold(Number))
+        return *Holds;
     std::string Why = errorText(V.GetError());
-    // A function that lacks a name lacks it at every call.
-    if (StringRef(Why).contains("undeclared identifier"))
+    // What cannot be compiled for a function cannot be at any of its calls.
+    if (!isCompiled(V.GetError()))
       return leaveOut(Function, Why);
-    return createStringError(
-        formatv("cannot evaluate '{0}' at the call of {1} at time {2}: {3}",
-                Expression, Function, groupedDigits(Call.Entry), Why));
+    if (!Unevaluated++)
+      FirstUnevaluated =
+          formatv("at time {0}: {1}", groupedDigits(Call.Entry), Why);
+    return false;
   }
   lldb::SBError Failed;
   bool Result = V.GetValueAsUnsigned(Failed) != 0;

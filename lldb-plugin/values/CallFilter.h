@@ -41,8 +41,12 @@ private:
   std::string Expression;
   size_t Functions;
   std::optional<Comparisons> Simple;    ///< all that it is made of, or nothing
+  std::optional<Comparisons> Paths;     ///< the same with members
   llvm::StringMap<std::string> LeftOut; ///< functions, and why
   size_t Early = 0; ///< calls that did not get past their prologue
+  /// Calls at which LLDB could not evaluate it, for example a null pointer.
+  size_t Unevaluated = 0;
+  std::string FirstUnevaluated; ///< when, and why
 };
 
 } // namespace chronicle::values

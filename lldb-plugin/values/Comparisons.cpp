@@ -14,9 +14,33 @@ static StringRef nameIn(StringRef Text) {
   return Name.empty() || isDigit(Name[0]) ? StringRef() : Name;
 }
 
-std::optional<Comparisons::Comparison> Comparisons::parseOne(StringRef Text) {
+/// The same for a name with members and elements behind it: this->Next[2].Size.
+static StringRef pathIn(StringRef Text) {
+  size_t Length = nameIn(Text).size();
+  while (Length) {
+    StringRef Rest = Text.drop_front(Length);
+    size_t More = 0;
+    for (StringRef Separator : {"->", "."})
+      if (!More && Rest.starts_with(Separator))
+        if (size_t Name = nameIn(Rest.drop_front(Separator.size())).size())
+          More = Separator.size() + Name;
+    if (Rest.starts_with("[")) {
+      StringRef Index = Rest.drop_front().take_while(isDigit);
+      if (!Index.empty() && Rest.drop_front(1 + Index.size()).starts_with("]"))
+        More = Index.size() + 2;
+    }
+    if (!More)
+      break;
+    Length += More;
+  }
+  return Text.take_front(Length);
+}
+
+std::optional<Comparisons::Comparison> Comparisons::parseOne(StringRef Text,
+                                                             What Compared) {
+  const auto In = Compared == What::Paths ? pathIn : nameIn;
   Text = Text.trim();
-  StringRef Name = nameIn(Text);
+  StringRef Name = In(Text);
   if (Name.empty())
     return std::nullopt;
   StringRef Rest = Text.drop_front(Name.size()).ltrim();
@@ -27,7 +51,7 @@ std::optional<Comparisons::Comparison> Comparisons::parseOne(StringRef Text) {
     Comparison Result{Name.str(), Order.str(), "", 0};
     if (!Rest.getAsInteger(0, Result.Number))
       return Result;
-    if (Rest.empty() || nameIn(Rest) != Rest)
+    if (Rest.empty() || In(Rest) != Rest)
       return std::nullopt;
     Result.Right = Rest.str();
     return Result;
@@ -35,12 +59,12 @@ std::optional<Comparisons::Comparison> Comparisons::parseOne(StringRef Text) {
   return std::nullopt;
 }
 
-std::optional<Comparisons> Comparisons::parse(StringRef Text) {
+std::optional<Comparisons> Comparisons::parse(StringRef Text, What Compared) {
   SmallVector<StringRef, 4> Parts;
   Text.split(Parts, "&&");
   Comparisons Result;
   for (StringRef Part : Parts) {
-    std::optional<Comparison> C = parseOne(Part);
+    std::optional<Comparison> C = parseOne(Part, Compared);
     if (!C)
       return std::nullopt;
     Result.All.push_back(std::move(*C));

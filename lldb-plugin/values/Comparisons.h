@@ -19,8 +19,11 @@ namespace chronicle::values {
 /// Comparisons, joined by &&. To evaluate them takes microseconds.
 class Comparisons {
 public:
+  /// Names, or names with members and elements behind them (this->Size).
+  enum class What { Names, Paths };
   /// Nothing: the text is something else.
-  static std::optional<Comparisons> parse(llvm::StringRef Text);
+  static std::optional<Comparisons> parse(llvm::StringRef Text,
+                                          What Compared = What::Names);
 
   /// The value of a name; nothing: it has none, or is not a whole number.
   using Values =
@@ -38,7 +41,8 @@ private:
     std::string Right; ///< a name; empty: the number
     int64_t Number = 0;
   };
-  static std::optional<Comparison> parseOne(llvm::StringRef Text);
+  static std::optional<Comparison> parseOne(llvm::StringRef Text,
+                                            What Compared);
   static std::optional<bool> holds(const Comparison &C, Values Of);
 
   std::vector<Comparison> All;

@@ -6,16 +6,38 @@ using namespace llvm;
 
 namespace chronicle::values {
 
-std::string errorText(lldb::SBError E) {
+static StringRef messageOf(const lldb::SBError &E) {
   const char *Text = E.GetCString();
-  StringRef All = StringRef(Text ? Text : "").trim();
+  return StringRef(Text ? Text : "").trim();
+}
+
+/// LLDB has compiled the expression and cannot interpret it.
+static bool needsToRun(StringRef Message) {
+  return Message.contains("without a running target");
+}
+
+std::string errorText(const lldb::SBError &E) {
+  StringRef All = messageOf(E);
   // The compiler prints a page of text. The error is in a line like "error:
   // <user expression 0>:1:1: use of ...".
   size_t At = All.find("error: <user expression");
-  if (At == StringRef::npos)
-    return All.str();
-  StringRef Line = All.substr(At).split('\n').first;
-  return Line.split(">:").second.split(": ").second.str();
+  if (At != StringRef::npos) {
+    StringRef Line = All.substr(At).split('\n').first;
+    StringRef Why = Line.split(">:").second.split(": ").second;
+    return Why.contains("invalid use of 'this'") ? "'this' is not known there"
+                                                 : Why.str();
+  }
+  if (needsToRun(All))
+    return "code would have to run in the process, which a trace cannot: "
+           "expressions have no calls and no string literals";
+  return All.rsplit("error: ").second.empty()
+             ? All.str()
+             : All.rsplit("error: ").second.str();
+}
+
+bool isCompiled(const lldb::SBError &E) {
+  StringRef All = messageOf(E);
+  return !All.contains("error: <user expression") && !needsToRun(All);
 }
 
 std::string valueText(lldb::SBValue Value) {

@@ -15,7 +15,10 @@
 namespace chronicle::values {
 
 /// What went wrong, in one line.
-std::string errorText(lldb::SBError E);
+std::string errorText(const lldb::SBError &E);
+/// Whether LLDB compiled the expression and could have interpreted it, so that
+/// it failed because of the values at one moment.
+bool isCompiled(const lldb::SBError &E);
 
 /// The value, its summary, the members.
 std::string valueText(lldb::SBValue Value);

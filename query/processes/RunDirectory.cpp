@@ -60,19 +60,37 @@ static uint32_t numberOf(StringRef FileName) {
   return Number;
 }
 
+/// What is kept beside a trace, by the suffix of its name: what the user wrote
+/// down, and indexes that were made later.
+static constexpr StringLiteral BesideSuffixes[] = {".bookmarks", ".heap",
+                                                   ".reads"};
+
+static bool isBesideTrace(StringRef FileName) {
+  return any_of(BesideSuffixes, [&](StringRef Suffix) {
+    return FileName.ends_with(Suffix) &&
+           numberOf(FileName.drop_back(Suffix.size()));
+  });
+}
+
 /// The traces in a directory, by number; empty if there is anything else.
 static std::vector<std::pair<uint32_t, std::string>> traces(StringRef Path) {
   std::vector<std::pair<uint32_t, std::string>> Found;
   std::error_code EC;
   for (sys::fs::directory_iterator Entry(Path, EC), End; !EC && Entry != End;
        Entry.increment(EC)) {
-    const uint32_t Number = numberOf(sys::path::filename(Entry->path()));
-    if (!Number)
+    const StringRef Name = sys::path::filename(Entry->path());
+    if (const uint32_t Number = numberOf(Name))
+      Found.emplace_back(Number, Entry->path());
+    else if (!isBesideTrace(Name))
       return {};
-    Found.emplace_back(Number, Entry->path());
   }
   llvm::sort(Found);
   return Found;
+}
+
+void removeBesideTrace(StringRef Trace) {
+  for (StringRef Suffix : BesideSuffixes)
+    (void)sys::fs::remove(Trace + Suffix);
 }
 
 bool isRunDirectory(StringRef Path) {
@@ -83,9 +101,11 @@ Error removeRun(StringRef Path) {
   for (const auto &[Number, File] : traces(Path))
     if (Error E = file::checkNotBeingWritten(File))
       return E;
-  for (const auto &[Number, File] : traces(Path))
+  for (const auto &[Number, File] : traces(Path)) {
+    removeBesideTrace(File);
     if (std::error_code EC = sys::fs::remove(File))
       return createStringError("cannot remove '" + File + "': " + EC.message());
+  }
   SmallString<128> Real;
   std::error_code EC = sys::fs::real_path(Path, Real);
   if (!EC)

@@ -42,11 +42,14 @@ struct RunProcess {
 /// digit or one of "._+-" becomes '_'.
 std::string traceFileName(uint32_t Number, llvm::StringRef Program);
 
-/// Whether the path is a directory that holds the traces of a run and nothing
-/// else.
+/// Whether the path is a directory that holds the traces of a run, what is kept
+/// beside them, and nothing else.
 bool isRunDirectory(llvm::StringRef Path);
 /// Removes such a directory with its traces.
 llvm::Error removeRun(llvm::StringRef Path);
+/// Removes the bookmarks and indexes of a trace that is replaced or removed.
+/// They are not about the next one.
+void removeBesideTrace(llvm::StringRef Trace);
 
 /// The processes of the run, by number. Opens every trace, which takes about a
 /// millisecond each. Damaged traces are included.

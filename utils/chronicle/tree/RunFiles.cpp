@@ -72,6 +72,7 @@ Error RunFiles::remove() {
   std::lock_guard Lock(Mutex);
   if (Directory)
     return processes::removeRun(Path);
+  processes::removeBesideTrace(Path);
   if (std::error_code EC = sys::fs::remove(Path))
     return fileError("cannot remove '" + Path + "'", EC);
   return Error::success();

@@ -27,6 +27,7 @@ TraceMaker::make(const launch::ProgramFile &Program,
       return E;
   } else if (Trace.Replace && !sys::fs::real_path(Trace.Path, Old)) {
     (void)sys::fs::remove(Old);
+    processes::removeBesideTrace(Trace.Path);
   }
   indexer::IndexerOptions Options;
   Options.Path = Trace.Path;

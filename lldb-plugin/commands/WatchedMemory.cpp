@@ -71,6 +71,10 @@ ownerOf(const query::Trace &T, uint32_t Thread, Timestamp Time,
     return Stack.takeError();
   uint64_t Below = R->rsp() - RedZone;
   for (const answers::Activation &A : *Stack) {
+    // Nothing runs where a stray jump led. The memory below the stack pointer
+    // is what the code that jumped left.
+    if (A.Jumped)
+      continue;
     if (Address >= Below && Address < A.StackPointer)
       return A;
     // A signal handler may have a stack of its own.

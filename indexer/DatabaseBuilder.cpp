@@ -209,8 +209,9 @@ Expected<pieces::ProgramsWriter> DatabaseBuilder::makePrograms() const {
       if (E->Tag != DefinitionTag || E->Number >= Executed.superblockEnd() ||
           Executed.blocksOf(uint32_t(E->Number)) < ProgramBlocks)
         continue;
-      if (auto Program = Maker.Make(E->Bytes))
-        if (!Programs.add(static_cast<uint32_t>(E->Number), *Program))
+      const auto Superblock = static_cast<uint32_t>(E->Number);
+      if (auto Program = Maker.Make(Superblock, E->Bytes))
+        if (!Programs.add(Superblock, *Program))
           return Programs;
     }
   }

@@ -177,8 +177,20 @@ target::Style CommandCall::style() const {
   return How;
 }
 
+std::string CommandCall::cutOff() const {
+  std::shared_ptr<target::LoadedTrace> Loaded =
+      target::LoadedTrace::of(Debugger);
+  if (!Loaded || Loaded->trace().reader().truncated().empty())
+    return "";
+  return formatv("the trace is cut off at time {0}: what ran after it is not "
+                 "known",
+                 groupedDigits(Loaded->trace().instructions()));
+}
+
 void CommandCall::print(const target::Table &Rows, StringRef IfEmpty) {
   print(Rows.empty() ? (IfEmpty + "\n").str() : Rows.text(style()));
+  if (const std::string Why = cutOff(); Rows.empty() && !Why.empty())
+    print("note: " + Why + "\n");
 }
 
 void CommandCall::printJson(const json::Value &Value) {
@@ -281,6 +293,8 @@ void CommandCall::printResults(json::Array Results,
                       {"more", Status.More}};
   if (Status.Interrupted)
     Answer["interrupted"] = true;
+  if (const std::string Why = cutOff(); !Why.empty())
+    Answer["truncated"] = Why;
   Answer["results"] = std::move(Results);
   printJson(std::move(Answer));
 }

@@ -58,6 +58,13 @@ public:
   /// How this call shows its answer.
   target::Style style() const;
   void print(const llvm::Twine &Text);
+  /// Empty, or why the loaded trace does not know what comes later.
+  std::string cutOff() const;
+  /// The same, to be put behind a sentence.
+  std::string cutOffNote() const {
+    const std::string Why = cutOff();
+    return Why.empty() ? "" : "; " + Why;
+  }
   /// The table, or a sentence if it has no rows.
   void print(const target::Table &Rows, llvm::StringRef IfEmpty);
   /// One line.

@@ -93,9 +93,10 @@ static Error oneExecution(CommandCall &Call, target::LoadedTrace &Loaded,
     Found = std::move(*Answer);
     if (!Found)
       return createStringError(
-          formatv("{0} does not run {1} time {2}",
+          formatv("{0} does not run {1} time {2}{3}",
                   Call.text().empty() ? "this instruction" : Call.text(),
-                  Backward ? "before" : "after", groupedDigits(Here)));
+                  Backward ? "before" : "after", groupedDigits(Here),
+                  Backward ? "" : Call.cutOffNote()));
     Stop = At = Found->Execution.Time;
     if (Reader) {
       const answers::Execution &X = Found->Execution;

@@ -66,9 +66,10 @@ static Error oneRead(CommandCall &Call, target::LoadedTrace &Loaded,
     return Found.takeError();
   if (!*Found)
     return createStringError(
-        formatv("no instruction reads {0} {1} time {2}{3}", What.title(),
+        formatv("no instruction reads {0} {1} time {2}{3}{4}", What.title(),
                 Backward ? "before" : "after", groupedDigits(Here),
-                Again->Note.empty() ? "" : ": " + Again->Note));
+                Again->Note.empty() ? "" : ": " + Again->Note,
+                Backward ? "" : Call.cutOffNote()));
   const answers::Read &R = (*Found)->Read;
   Expected<std::string> Value = valueAt(Loaded, What, R.Time);
   if (!Value)

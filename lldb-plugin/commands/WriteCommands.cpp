@@ -233,9 +233,10 @@ static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
     return Found.takeError();
   if (!*Found)
     return createStringError(
-        formatv("nothing writes {0} {1} time {2}{3}", What->title(),
+        formatv("nothing writes {0} {1} time {2}{3}{4}", What->title(),
                 Backward ? "before" : "after", groupedDigits(Here),
-                Again->Note.empty() ? "" : ": " + Again->Note));
+                Again->Note.empty() ? "" : ": " + Again->Note,
+                Backward ? "" : Call.cutOffNote()));
   Expected<ShownWrite> Shown = show(Loaded, *What, std::move(**Found));
   if (!Shown)
     return Shown.takeError();

@@ -2,6 +2,7 @@
 
 #include "query/server/QuerySession.h"
 #include "query/base/UnknownName.h"
+#include "query/json/JsonAnswers.h"
 #include "query/json/JsonCommands.h"
 #include "trace-format/Text.h"
 #include "trace-format/UntrustedJson.h"
@@ -248,6 +249,9 @@ void Session::run(Job &J) {
   } else {
     Body["result"] = std::move(*Result);
   }
+  // What is not found may have come after the end.
+  if (StringRef Why = T.reader().truncated(); !Why.empty())
+    Body["truncated"] = jsonText(Why);
   answer(J.Id, std::move(Body));
 }
 

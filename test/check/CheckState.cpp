@@ -214,8 +214,9 @@ static uint64_t checkPrograms(const file::TraceReader &Reader) {
     auto Built = program::ReplayProgram::create(Reader.definition(Id).Bytes,
                                                 program::ProgramForm::Fast);
     const program::ReplayProgram *P =
-        program::ReplayProgram::at(Bytes, Reader.superblockAddresses()[Id]);
-    expect(Built && P && P->bytes() == (*Built)->bytes(), [&] {
+        program::ReplayProgram::at(Bytes, Id, Reader.superblockAddresses()[Id],
+                                   Built ? (*Built)->ordinals() : 0);
+    expect(Built && P && *P == **Built, [&] {
       return "the stored program of superblock " + utostr(Id) + " differs";
     });
     if (!Built)

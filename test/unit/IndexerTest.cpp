@@ -596,7 +596,7 @@ private:
 
 /// Programs of a kind: what the definition begins with, Bytes in all.
 pieces::ProgramMaker firstBytes(size_t Bytes) {
-  return {77, [Bytes](ArrayRef<uint8_t> Definition) {
+  return {77, [Bytes](uint32_t, ArrayRef<uint8_t> Definition) {
             SmallVector<uint8_t, 0> Program(Bytes);
             std::memcpy(Program.data(), Definition.data(), 8);
             return std::optional(std::move(Program));

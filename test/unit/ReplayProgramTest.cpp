@@ -487,6 +487,26 @@ private:
   std::map<ch_type, std::vector<ProgramWriter::Value>> Known;
 };
 
+/// A program's bytes for superblock 7, aligned as in a mapped file.
+struct StoredBytes {
+  explicit StoredBytes(const program::ReplayProgram &P)
+      : Words(P.stored(7).size() / 8), Size(P.stored(7).size()) {
+    std::memcpy(Words.data(), P.stored(7).data(), Size);
+  }
+  uint8_t *data() { return reinterpret_cast<uint8_t *>(Words.data()); }
+  ArrayRef<uint8_t> bytes() { return {data(), Size}; }
+  program::ReplayOp *ops() {
+    return reinterpret_cast<program::ReplayOp *>(data() + 24);
+  }
+  /// Corrects the checksum after a change.
+  void seal() {
+    support::endian::write32le(
+        data(), uint32_t(xxh3_64bits(bytes().drop_front(4))) + 7);
+  }
+  std::vector<uint64_t> Words;
+  size_t Size;
+};
+
 class RandomPrograms : public testing::Test {
 protected:
   void SetUp() override {
@@ -553,8 +573,9 @@ TEST_F(RandomPrograms, DoWhatTheirStatementsSay) {
     compare(R, Seed);
     if (HasFatalFailure())
       return;
-    ASSERT_EQ(program::ReplayProgram::at((*Fast)->bytes(), (*Fast)->start()),
-              Fast->get())
+    StoredBytes Stored(**Fast);
+    ASSERT_TRUE(program::ReplayProgram::at(Stored.bytes(), 7, (*Fast)->start(),
+                                           (*Fast)->ordinals()))
         << "seed " << Seed;
     Operations += (*Fast)->ops().size();
 
@@ -762,26 +783,6 @@ TEST(ReplayProgram, IsNotCompiledIntoTooLittleRoom) {
   EXPECT_GT(Compiled.back() + 3 * Size, &Room.back());
 }
 
-/// A program's bytes, aligned as in a mapped file.
-struct StoredBytes {
-  explicit StoredBytes(const program::ReplayProgram &P)
-      : Words(P.bytes().size() / 8), Size(P.bytes().size()) {
-    std::memcpy(Words.data(), P.bytes().data(), Size);
-  }
-  uint8_t *data() { return reinterpret_cast<uint8_t *>(Words.data()); }
-  ArrayRef<uint8_t> bytes() { return {data(), Size}; }
-  program::ReplayOp *ops() {
-    return reinterpret_cast<program::ReplayOp *>(data() + 24);
-  }
-  /// Corrects the checksum after a change.
-  void seal() {
-    support::endian::write32le(data(),
-                               uint32_t(xxh3_64bits(bytes().drop_front(4))));
-  }
-  std::vector<uint64_t> Words;
-  size_t Size;
-};
-
 TEST(StoredProgram, DamageIsNoProgram) {
   std::mt19937_64 Random(5);
   for (uint64_t Seed = 0; Seed < 300; ++Seed) {
@@ -791,16 +792,26 @@ TEST(StoredProgram, DamageIsNoProgram) {
     ASSERT_TRUE(bool(Fast)) << toString(Fast.takeError());
     StoredBytes Whole(**Fast);
     const uint64_t Address = (*Fast)->start();
-    ASSERT_EQ(program::ReplayProgram::at(Whole.bytes(), Address),
-              reinterpret_cast<const program::ReplayProgram *>(Whole.data()));
-    EXPECT_EQ(program::ReplayProgram::at(Whole.bytes(), Address + 1), nullptr);
-    EXPECT_EQ(program::ReplayProgram::at(Whole.bytes().drop_back(8), Address),
+    const uint32_t Exits = (*Fast)->ordinals();
+    EXPECT_EQ(program::ReplayProgram::at(Whole.bytes(), 7, Address, Exits + 1),
               nullptr);
-    EXPECT_EQ(program::ReplayProgram::at({}, Address), nullptr);
+    ASSERT_EQ(program::ReplayProgram::at(Whole.bytes(), 7, Address, Exits),
+              reinterpret_cast<const program::ReplayProgram *>(Whole.data()));
+    EXPECT_EQ(program::ReplayProgram::at(Whole.bytes(), 7, Address + 1, Exits),
+              nullptr);
+    EXPECT_EQ(program::ReplayProgram::at(Whole.bytes().drop_back(8), 7, Address,
+                                         Exits),
+              nullptr);
+    EXPECT_EQ(program::ReplayProgram::at({}, 7, Address, Exits), nullptr);
+    // A damaged table of programs leads to a sound one of another superblock,
+    // perhaps at the same address.
+    EXPECT_EQ(program::ReplayProgram::at(Whole.bytes(), 8, Address, Exits),
+              nullptr);
     for (unsigned Round = 0; Round < 20; ++Round) {
       StoredBytes Damaged(**Fast);
       Damaged.data()[Random() % Damaged.Size] ^= uint8_t(1 << Random() % 8);
-      EXPECT_EQ(program::ReplayProgram::at(Damaged.bytes(), Address), nullptr);
+      EXPECT_EQ(program::ReplayProgram::at(Damaged.bytes(), 7, Address, Exits),
+                nullptr);
     }
   }
 }
@@ -814,7 +825,8 @@ TEST(StoredProgram, OperationsAreChecked) {
     StoredBytes Changed(**Fast);
     Change(Changed.ops());
     Changed.seal();
-    return program::ReplayProgram::at(Changed.bytes(), 0x1000) != nullptr;
+    return program::ReplayProgram::at(Changed.bytes(), 7, 0x1000,
+                                      (*Fast)->ordinals()) != nullptr;
   };
   auto Code = [](enum program::Code C) { return static_cast<uint16_t>(C); };
   EXPECT_TRUE(Accepts([](program::ReplayOp *) {}));

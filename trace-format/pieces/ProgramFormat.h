@@ -28,7 +28,7 @@ struct ProgramMaker {
   /// The program of a definition, or nothing if it cannot be stored. Its size
   /// is a multiple of 8.
   std::function<std::optional<llvm::SmallVector<uint8_t, 0>>(
-      llvm::ArrayRef<uint8_t> Definition)>
+      uint32_t Superblock, llvm::ArrayRef<uint8_t> Definition)>
       Make;
 };
 
@@ -47,7 +47,8 @@ private:
   ByteWriter Out;
 };
 
-/// The piece as it lies in the file. Nothing of it is read before it is needed.
+/// The piece as it lies in the file. Nothing of it is read before it is needed,
+/// and the table of offsets has no checksum: a program says itself whose it is.
 class StoredPrograms {
 public:
   /// No programs at all.

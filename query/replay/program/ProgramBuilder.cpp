@@ -19,7 +19,7 @@ ProgramBuilder::build(ArrayRef<uint8_t> Definition, ProgramForm Form) {
 pieces::ProgramMaker programMaker() {
   auto Builder = std::make_shared<ProgramBuilder>();
   return {ReplayProgram::version(),
-          [Builder](ArrayRef<uint8_t> Definition)
+          [Builder](uint32_t Superblock, ArrayRef<uint8_t> Definition)
               -> std::optional<SmallVector<uint8_t, 0>> {
             Expected<std::unique_ptr<ReplayProgram>> P =
                 Builder->build(Definition, ProgramForm::Fast);
@@ -28,8 +28,7 @@ pieces::ProgramMaker programMaker() {
               consumeError(P.takeError());
               return std::nullopt;
             }
-            ArrayRef<uint8_t> Bytes = (*P)->bytes();
-            return SmallVector<uint8_t, 0>(Bytes.begin(), Bytes.end());
+            return (*P)->stored(Superblock);
           }};
 }
 

@@ -20,6 +20,12 @@ ProgramCache::ProgramCache(const file::TraceReader &Trace)
   Stored = pieces::StoredPrograms::create(Trace.programs(),
                                           ReplayProgram::version());
   Addresses = Trace.superblockAddresses();
+  Exits = [&Trace](uint32_t Id) {
+    const uint32_t End = Id + 1 < Trace.superblockCount()
+                             ? Trace.definition(Id + 1).FirstExit
+                             : Trace.exitCount();
+    return End - Trace.definition(Id).FirstExit;
+  };
 }
 
 ProgramCache::~ProgramCache() {
@@ -41,7 +47,8 @@ Expected<const ReplayProgram *> ProgramCache::find(uint32_t Superblock,
   if (Form == ProgramForm::Fast) {
     ArrayRef<uint8_t> Bytes = Stored.find(Superblock);
     if (!Bytes.empty())
-      if (auto *P = ReplayProgram::at(Bytes, Addresses[Superblock])) {
+      if (auto *P = ReplayProgram::at(Bytes, Superblock, Addresses[Superblock],
+                                      Exits(Superblock))) {
         Checked[Superblock / 64].fetch_or(uint64_t(1) << Superblock % 64,
                                           std::memory_order_relaxed);
         return P;

@@ -69,6 +69,7 @@ private:
   DefinitionLookup Lookup;
   pieces::StoredPrograms Stored;
   llvm::ArrayRef<uint64_t> Addresses; ///< of superblocks, if Stored has any
+  std::function<uint32_t(uint32_t)> Exits; ///< of a superblock, likewise
   /// One bit per superblock: the trace has its program, and it is sound. Apart
   /// from the tables below, so that an answer touches few pages of them.
   ZeroedTable<std::atomic<uint64_t>> Checked;

@@ -4,6 +4,7 @@
 #include "query/replay/program/ProgramBuilder.h"
 #include "query/replay/program/ProgramSoundness.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
@@ -13,9 +14,16 @@ using namespace llvm;
 
 namespace chronicle::program {
 
-uint32_t ReplayProgram::checksum() const {
-  return static_cast<uint32_t>(
-      xxh3_64bits(bytes().drop_front(sizeof(Checksum))));
+uint32_t ReplayProgram::checksum(uint32_t Superblock) const {
+  return static_cast<uint32_t>(xxh3_64bits(body())) + Superblock;
+}
+
+SmallVector<uint8_t, 0> ReplayProgram::stored(uint32_t Superblock) const {
+  SmallVector<uint8_t, 0> Result;
+  Result.resize_for_overwrite(Size);
+  support::endian::write32le(Result.data(), checksum(Superblock));
+  llvm::copy(body(), Result.begin() + sizeof(Checksum));
+  return Result;
 }
 
 Expected<std::unique_ptr<ReplayProgram>>
@@ -41,7 +49,7 @@ ReplayProgram::create(uint64_t Start, ArrayRef<ReplayOp> Ops,
   std::uninitialized_copy(Lengths.begin(), Lengths.end(),
                           P->getTrailingObjects<uint8_t>());
   std::fill(Memory + Used, Memory + Size, 0);
-  P->Checksum = P->checksum();
+  P->Checksum = 0;
   return P;
 }
 
@@ -66,8 +74,9 @@ ReplayProgram::create(ArrayRef<uint8_t> Definition, ProgramForm Form) {
 }
 
 /// Must be raised when an operation comes to mean something else, or when the
-/// builder is found to have made wrong programs.
-static constexpr unsigned Meaning = 1;
+/// builder is found to have made wrong programs, or when they are stored
+/// differently.
+static constexpr unsigned Meaning = 2;
 
 uint64_t ReplayProgram::version() {
   static const uint64_t Version = [] {
@@ -97,16 +106,21 @@ uint64_t ReplayProgram::version() {
 }
 
 const ReplayProgram *ReplayProgram::at(ArrayRef<uint8_t> Bytes,
-                                       uint64_t Address) {
+                                       uint32_t Superblock, uint64_t Address,
+                                       uint32_t Exits) {
   if (Bytes.size() < sizeof(ReplayProgram))
     return nullptr;
   const auto *P = reinterpret_cast<const ReplayProgram *>(Bytes.data());
-  if (P->Size > Bytes.size() || P->Start != Address || !P->ExitCount)
+  if (P->Size > Bytes.size() || P->Start != Address || P->ExitCount != Exits)
     return nullptr;
   const uint64_t Used =
       sizeof(ReplayProgram) + uint64_t(P->OpCount) * sizeof(ReplayOp) +
       uint64_t(P->ExitCount) * sizeof(uint16_t) + P->InstructionCount;
-  if (Used > P->Size || P->Checksum != P->checksum())
+  if (Used > P->Size || P->Checksum != P->checksum(Superblock))
+    return nullptr;
+  const auto *Passed = P->getTrailingObjects<uint16_t>();
+  if (any_of(ArrayRef(Passed, P->ExitCount),
+             [&](uint16_t N) { return N > P->InstructionCount; }))
     return nullptr;
   return isSoundProgram(P->ops(), P->ExitCount) ? P : nullptr;
 }

@@ -8,6 +8,7 @@
 
 #include "query/replay/program/ReplayOp.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/TrailingObjects.h"
 #include <memory>
@@ -44,15 +45,18 @@ public:
   /// Stands for the operations and their meaning. A stored program of another
   /// version must not be used.
   static uint64_t version();
-  /// The fast program that Bytes begin with, for the superblock at Address;
-  /// null if they are something else. A checksum finds damage, and whatever the
-  /// bytes say, running the program touches no memory but its own.
+  /// The fast program that Bytes begin with, for a superblock with an address
+  /// and a number of exits; null if they are something else. A checksum finds
+  /// damage, also of what led to these bytes: it covers the superblock's
+  /// number. Whatever the bytes say, running the program touches no memory but
+  /// its own.
   static const ReplayProgram *at(llvm::ArrayRef<uint8_t> Bytes,
-                                 uint64_t Address);
-  /// The program as it is stored.
-  llvm::ArrayRef<uint8_t> bytes() const {
-    return {reinterpret_cast<const uint8_t *>(this), Size};
-  }
+                                 uint32_t Superblock, uint64_t Address,
+                                 uint32_t Exits);
+  /// The program as it is stored for a superblock.
+  llvm::SmallVector<uint8_t, 0> stored(uint32_t Superblock) const;
+  /// Whether both do the same.
+  bool operator==(const ReplayProgram &P) const { return body() == P.body(); }
 
   const ReplayOp *code() const { return getTrailingObjects<ReplayOp>(); }
   llvm::ArrayRef<ReplayOp> ops() const { return {code(), OpCount}; }
@@ -84,9 +88,14 @@ private:
   llvm::ArrayRef<uint8_t> lengths() const {
     return {getTrailingObjects<uint8_t>(), InstructionCount};
   }
-  uint32_t checksum() const;
+  /// All of it but the checksum.
+  llvm::ArrayRef<uint8_t> body() const {
+    return llvm::ArrayRef(reinterpret_cast<const uint8_t *>(this), Size)
+        .drop_front(sizeof(Checksum));
+  }
+  uint32_t checksum(uint32_t Superblock) const;
 
-  uint32_t Checksum; ///< of what follows
+  uint32_t Checksum; ///< of what follows; 0 in one that is not stored
   uint32_t Size;     ///< in bytes, with padding to 8
   uint64_t Start;
   uint32_t OpCount;

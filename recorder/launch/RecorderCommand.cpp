@@ -5,6 +5,9 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
+#include <algorithm>
+#include <optional>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -12,6 +15,17 @@ using namespace llvm;
 namespace chronicle::launch {
 
 static constexpr const char LauncherVariable[] = "VALGRIND_LAUNCHER=";
+
+/// How large the stack of the main thread may become. Valgrind reserves that
+/// much of the address space, and without an option at most 16 MiB, however
+/// large the limit is. Nothing: that is enough.
+static std::optional<uint64_t> mainStackSize() {
+  constexpr uint64_t Default = 16 << 20, Most = 1 << 30;
+  rlimit Limit;
+  if (getrlimit(RLIMIT_STACK, &Limit) != 0 || Limit.rlim_cur <= Default)
+    return std::nullopt;
+  return std::min<uint64_t>(Limit.rlim_cur, Most);
+}
 
 std::vector<std::string> RecorderCommand::commandLine() const {
   std::string Log = std::to_string(LogDescriptor);
@@ -29,6 +43,8 @@ std::vector<std::string> RecorderCommand::commandLine() const {
       // tool closes the original.
       "--hide-fd=" + Log, "--ring-fd=" + std::to_string(RingDescriptor),
       "--log-loads=" + LogLoads};
+  if (std::optional<uint64_t> Stack = mainStackSize())
+    Line.push_back("--main-stacksize=" + std::to_string(*Stack));
   if (ControlDescriptor >= 0) {
     Line.push_back("--control-fd=" + std::to_string(ControlDescriptor));
     Line.push_back("--lifeline-fd=" + std::to_string(LifelineDescriptor));

@@ -32,7 +32,8 @@ Expected<EventRecord> EventRecord::take(ArrayRef<uint8_t> &Area) {
   Area = Area.drop_front(sizeof(H));
   const bool Known = (H.kind && H.kind < events::EventKindCount) ||
                      H.kind == CH_EV_TRANSLATION;
-  if (!Known || H.size < events::eventFixedSize(H.kind) || H.size > Area.size())
+  if (!Known || H.size < events::eventFixedSize(H.kind) ||
+      H.size > Area.size() || !events::isSound(H.kind, Area.take_front(H.size)))
     return createStringError("invalid event of kind %u with %u bytes",
                              unsigned(H.kind), unsigned(H.size));
   EventRecord Record{H.kind, Area.take_front(H.size)};
@@ -152,8 +153,7 @@ static bool isInTimeline(uint32_t Kind) {
 
 Error EventDecoder::decode(const EventRecord &Record) {
   const auto [Kind, Payload] = Record;
-  // EventRecord::take has checked the size of the fixed part, so that only
-  // registers, whose record has a count, can fail to decode.
+  // EventRecord::take has checked that every record can be decoded.
   switch (Kind) {
   case CH_EV_DEFINE:
     return define(*events::DefineEvent::decode(Kind, Payload));
@@ -181,10 +181,6 @@ Error EventDecoder::decode(const EventRecord &Record) {
     Image.unmap(Range->address, Range->length);
     break;
   }
-  case CH_EV_REGISTERS:
-    if (!events::RegistersEvent::decode(Kind, Payload))
-      return createStringError("register event is cut off");
-    break;
   case CH_EV_THREAD_START:
     ++Counts.Threads;
     break;

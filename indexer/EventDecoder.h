@@ -21,8 +21,8 @@
 
 namespace chronicle::indexer {
 
-/// An event record of a chunk. Its payload has at least the fixed part of its
-/// kind.
+/// An event record of a chunk. Its payload is sound (events::isSound), but the
+/// ring is in the recorded program's memory and may change under our eyes.
 struct EventRecord {
   uint32_t Kind;
   llvm::ArrayRef<uint8_t> Payload;

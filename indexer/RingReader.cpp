@@ -22,7 +22,8 @@ Expected<RingReader> RingReader::create(void *Memory, size_t Bytes) {
   if (Bytes < CH_RING_HEADER_SIZE)
     return createStringError("the ring is too small");
   R.Header = static_cast<ch_ring_header *>(Memory);
-  const ch_ring_header &H = *R.Header;
+  std::memcpy(&R.Layout, Memory, sizeof(R.Layout));
+  const ch_ring_header &H = R.Layout;
   if (H.magic != CH_RING_MAGIC)
     return createStringError("the ring has no header");
   if (H.version != CH_STREAM_VERSION)
@@ -40,37 +41,50 @@ Expected<RingReader> RingReader::create(void *Memory, size_t Bytes) {
 }
 
 uint8_t *RingReader::slot() const {
-  return Chunks + Header->chunk_stride * (Consumed % Header->chunk_count);
+  return Chunks + Layout.chunk_stride * (Consumed % Layout.chunk_count);
+}
+
+bool RingReader::ready(uint32_t &Published) const {
+  Published = __atomic_load_n(&Header->published, __ATOMIC_SEQ_CST);
+  // The recorder knows better than a counter that the program has overwritten,
+  // and corrects it with the next chunk.
+  return Published != Consumed && Published - Consumed <= Layout.chunk_count;
 }
 
 bool RingReader::wait(unsigned Milliseconds) {
-  uint32_t Published = __atomic_load_n(&Header->published, __ATOMIC_ACQUIRE);
-  if (Published != Consumed || !Milliseconds)
-    return Published != Consumed;
+  uint32_t Published;
+  if (ready(Published) || !Milliseconds)
+    return ready(Published);
   __atomic_store_n(&Header->indexer_waits, 1, __ATOMIC_SEQ_CST);
-  Published = __atomic_load_n(&Header->published, __ATOMIC_SEQ_CST);
-  if (Published == Consumed) {
+  if (!ready(Published)) {
     timespec Time = {Milliseconds / 1000, long(Milliseconds % 1000) * 1000000};
-    ::syscall(SYS_futex, &Header->published, FUTEX_WAIT, Consumed, &Time,
+    ::syscall(SYS_futex, &Header->published, FUTEX_WAIT, Published, &Time,
               nullptr, 0);
   }
   __atomic_store_n(&Header->indexer_waits, 0, __ATOMIC_SEQ_CST);
-  return __atomic_load_n(&Header->published, __ATOMIC_ACQUIRE) != Consumed;
+  if (ready(Published))
+    return true;
+  // Perhaps the recorder waits for room because the program has overwritten
+  // what we told it.
+  __atomic_store_n(&Header->consumed, Consumed, __ATOMIC_SEQ_CST);
+  ::syscall(SYS_futex, &Header->consumed, FUTEX_WAKE, INT_MAX, nullptr, nullptr,
+            0);
+  return false;
 }
 
 Expected<RingChunk> RingReader::chunk() const {
   const uint8_t *Slot = slot();
   ch_chunk_header C;
   std::memcpy(&C, Slot, sizeof(C));
-  if (C.run_words > Header->run_bytes / 4 ||
-      C.event_used > Header->event_bytes || C.store_used > Header->store_bytes)
+  if (C.run_words > Layout.run_bytes / 4 || C.event_used > Layout.event_bytes ||
+      C.store_used > Layout.store_bytes)
     return createStringError("a chunk claims more than it has room for");
   RingChunk Result;
   Slot += sizeof(C);
   Result.Run = ArrayRef(reinterpret_cast<const uint32_t *>(Slot), C.run_words);
-  Slot += Header->run_bytes;
+  Slot += Layout.run_bytes;
   Result.Events = ArrayRef(Slot, C.event_used);
-  Slot += Header->event_bytes;
+  Slot += Layout.event_bytes;
   Result.Stores = ArrayRef(Slot, C.store_used);
   Result.BlockEnd = C.flags & CH_CHUNK_BLOCK_END;
   Result.Last = C.flags & CH_CHUNK_LAST;
@@ -85,11 +99,11 @@ void RingReader::release() {
   ch_chunk_header C;
   std::memcpy(&C, Slot, sizeof(C));
   std::memset(Slot + sizeof(C), 0,
-              std::min(uint64_t(C.run_words) * 4, uint64_t(Header->run_bytes)));
+              std::min(uint64_t(C.run_words) * 4, uint64_t(Layout.run_bytes)));
   __atomic_store_n(&Header->consumed, ++Consumed, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&Header->recorder_waits, __ATOMIC_SEQ_CST) &&
       __atomic_load_n(&Header->published, __ATOMIC_RELAXED) - Consumed <=
-          Header->chunk_count - Header->chunk_count / 16 &&
+          Layout.chunk_count - Layout.chunk_count / 16 &&
       __atomic_exchange_n(&Header->recorder_waits, 0, __ATOMIC_SEQ_CST))
     ::syscall(SYS_futex, &Header->consumed, FUTEX_WAKE, INT_MAX, nullptr,
               nullptr, 0);
@@ -105,7 +119,7 @@ RingChunk RingReader::unfinished() const {
   Slot += sizeof(C);
   const auto *Words = reinterpret_cast<const uint32_t *>(Slot);
   size_t Count = 0;
-  while (Count < Header->run_bytes / 4 && Words[Count])
+  while (Count < Layout.run_bytes / 4 && Words[Count])
     ++Count;
   // How far the last superblock got is not known.
   while (Count && Words[Count - 1] == CH_RUN_LOADED)
@@ -113,10 +127,10 @@ RingChunk RingReader::unfinished() const {
   if (Count && Words[Count - 1] != CH_RUN_EVENT)
     --Count;
   Result.Run = ArrayRef(Words, Count);
-  Slot += Header->run_bytes;
-  Result.Events = ArrayRef(Slot, Header->event_bytes);
-  Slot += Header->event_bytes;
-  Result.Stores = ArrayRef(Slot, Header->store_bytes);
+  Slot += Layout.run_bytes;
+  Result.Events = ArrayRef(Slot, Layout.event_bytes);
+  Slot += Layout.event_bytes;
+  Result.Stores = ArrayRef(Slot, Layout.store_bytes);
   Result.Unfinished = true;
   return Result;
 }

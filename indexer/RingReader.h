@@ -25,8 +25,10 @@ struct RingChunk {
 };
 
 /// Waits by futex, and wakes the recorder only if it waits and has room for
-/// more than one chunk. Validates the sizes that a chunk claims, but not its
-/// contents.
+/// more than one chunk. Validates the counters and the sizes that a chunk
+/// claims, but not its contents. The ring is mapped in the recorded program,
+/// which may write to any part of it at any time: what is used to find memory
+/// is read once, and the layout is that of the beginning.
 class RingReader {
 public:
   static llvm::Expected<RingReader> create(void *Memory, size_t Bytes);
@@ -43,11 +45,14 @@ public:
   RingChunk unfinished() const;
 
   void request(uint32_t Bits);
-  uint32_t blockInstructions() const { return Header->block_instructions; }
+  uint32_t blockInstructions() const { return Layout.block_instructions; }
 
 private:
   uint8_t *slot() const;
-  ch_ring_header *Header = nullptr;
+  /// Whether a chunk is published. Published: what the counter says.
+  bool ready(uint32_t &Published) const;
+  ch_ring_header *Header = nullptr; ///< for the counters
+  ch_ring_header Layout = {};       ///< as it was at first
   uint8_t *Chunks = nullptr;
   uint32_t Consumed = 0;
 };

@@ -3,6 +3,7 @@
 #include "indexer/StreamDecoder.h"
 #include "llvm/Support/Endian.h"
 #include <cinttypes>
+#include <cstring>
 #include <smmintrin.h>
 
 using namespace llvm;
@@ -129,14 +130,17 @@ static size_t wordsBelow(const uint32_t *Words, size_t Count, uint32_t End) {
 const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
                                          const uint32_t *End, Cursor &At) {
   while (Word != End) {
-    size_t Count =
-        wordsBelow(Word, std::min<size_t>(End - Word, Step::BatchSize),
-                   Superblocks.stepEnd());
-    size_t Taken = decodeBatch(Word, Count, At);
-    Block.Sequence.add(ArrayRef(Word, Taken));
+    // A copy, because the program can write to the ring: a word that was
+    // checked must not change before it is used.
+    uint32_t Words[Step::BatchSize];
+    const size_t Most = std::min<size_t>(End - Word, Step::BatchSize);
+    std::memcpy(Words, Word, Most * sizeof(*Words));
+    size_t Count = wordsBelow(Words, Most, Superblocks.stepEnd());
+    size_t Taken = decodeBatch(Words, Count, At);
+    Block.Sequence.add(ArrayRef(Words, Taken));
     Word += Taken;
     if (Taken)
-      LastExit = Word[-1] - 1;
+      LastExit = Words[Taken - 1] - 1;
     if (!Taken || Taken != Count)
       break;
   }
@@ -237,7 +241,8 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
   const uint32_t *Word = Chunk.Run.begin(), *End = Chunk.Run.end();
   LastExit = Superblocks.exitCount();
   while ((Word = decodeRun(Word, End, At)) != End) {
-    if (*Word == CH_RUN_LOADED) {
+    const uint32_t Is = *static_cast<const volatile uint32_t *>(Word);
+    if (Is == CH_RUN_LOADED) {
       if (LastExit >= Superblocks.exitCount() || !Block.Executions)
         return createStringError(
             "load of watched memory before any superblock of its chunk");
@@ -246,7 +251,7 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
         return E;
       continue;
     }
-    if (*Word == CH_RUN_EVENT) {
+    if (Is == CH_RUN_EVENT) {
       ++Word;
       Expected<EventRecord> Record = EventRecord::take(At.Events);
       if (!Record)
@@ -255,13 +260,14 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
         return E;
       continue;
     }
-    uint32_t Exit = (*Word & ~CH_RUN_FAULT) - 1;
+    uint32_t Exit = (Is & ~CH_RUN_FAULT) - 1;
     if (Exit >= Superblocks.exitCount())
       return createStringError(
           "run word names exit %u, but no superblock has that exit",
-          *Word & ~CH_RUN_FAULT);
+          Is & ~CH_RUN_FAULT);
     uint32_t Id = Superblocks.ownerOf(Exit);
-    if (!(*Word++ & CH_RUN_FAULT))
+    ++Word;
+    if (!(Is & CH_RUN_FAULT))
       return createStringError("the slots of superblock %u are missing", Id);
     if (Error E = decodeLoaded(Word, End, Block.Executions, Id, At))
       return E;

@@ -54,6 +54,7 @@ config.substitutions += [
     ("%utils", os.path.join(config.source_dir, "utils")),
     ("%programs", os.path.join(config.test_exec_root, "programs")),
     ("%check-", os.path.join(config.test_exec_root, "check", "check-")),
+    ("%fuzzers", os.path.join(config.test_exec_root, "fuzz")),
     ("%python", sys.executable),
     ("%cmake", config.cmake),
     ("%build", config.build_dir),

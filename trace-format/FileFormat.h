@@ -57,6 +57,14 @@ constexpr bool isTable(PieceType Type) {
 /// A piece is at most this large before compression, so that a reader can
 /// refuse a damaged size. The tables at the end may be larger.
 constexpr uint64_t MaxPieceRawSize = 1u << 30;
+/// A page chunk is closed at 12 KiB; the last delta and the image may exceed it
+/// by a few pages.
+constexpr uint64_t MaxPagesRawSize = 1u << 16;
+constexpr uint64_t maxRawSize(PieceType Type) {
+  if (isTable(Type) || Type == PieceType::Directory)
+    return UINT32_MAX;
+  return Type == PieceType::Pages ? MaxPagesRawSize : MaxPieceRawSize;
+}
 
 constexpr unsigned PageSize = 4096;
 constexpr unsigned GranuleSize = 8;

@@ -1,25 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/files/ElfFile.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/BuildID.h"
 #include "llvm/Support/CRC.h"
 #include "llvm/Support/DataExtractor.h"
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace llvm::object;
 
 namespace chronicle::files {
 
+/// Maps a regular file. A trace from a stranger may name anything as a module:
+/// a pipe would never end, a device would fill the memory, and reading either
+/// may do something.
+static Expected<std::unique_ptr<MemoryBuffer>> mapRegular(StringRef Path) {
+  constexpr off_t Largest = off_t(16) << 30;
+  auto Refuse = [&](const Twine &Why) {
+    return createStringError("cannot read '" + Path + "': " + Why);
+  };
+  struct stat Status;
+  const int Descriptor =
+      ::open(Path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (Descriptor < 0)
+    return Refuse(sys::StrError());
+  scope_exit Close([&] { ::close(Descriptor); });
+  if (::fstat(Descriptor, &Status) != 0)
+    return Refuse(sys::StrError());
+  if (!S_ISREG(Status.st_mode))
+    return Refuse("it is not a regular file");
+  if (Status.st_size > Largest)
+    return Refuse("it is too large");
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer =
+      MemoryBuffer::getOpenFile(sys::fs::convertFDToNativeFile(Descriptor),
+                                Path, static_cast<uint64_t>(Status.st_size),
+                                /*RequiresNullTerminator=*/false);
+  if (!Buffer)
+    return Refuse(Buffer.getError().message());
+  return std::move(*Buffer);
+}
+
 Expected<ElfFile> openElf(StringRef Path) {
-  Expected<ElfFile> File = ObjectFile::createObjectFile(Path);
+  Expected<std::unique_ptr<MemoryBuffer>> Buffer = mapRegular(Path);
+  if (!Buffer)
+    return Buffer.takeError();
+  Expected<std::unique_ptr<ObjectFile>> File =
+      ObjectFile::createObjectFile((*Buffer)->getMemBufferRef());
   if (!File)
     return File.takeError();
-  if (!isa<ELF64LEObjectFile>(File->getBinary()))
+  if (!isa<ELF64LEObjectFile>(**File))
     return createStringError("%s is not a 64-bit ELF file", Path.str().c_str());
-  return File;
+  return ElfFile(std::move(*File), std::move(*Buffer));
 }
 
 std::string buildIdOf(const ObjectFile &File) {
@@ -69,11 +108,12 @@ std::optional<DebugLink> debugLinkOf(const ObjectFile &File) {
 }
 
 bool hasChecksum(StringRef Path, uint32_t Checksum) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer =
-      MemoryBuffer::getFile(Path, /*IsText=*/false,
-                            /*RequiresNullTerminator=*/false);
-  return Buffer &&
-         crc32(arrayRefFromStringRef((*Buffer)->getBuffer())) == Checksum;
+  Expected<std::unique_ptr<MemoryBuffer>> Buffer = mapRegular(Path);
+  if (!Buffer) {
+    consumeError(Buffer.takeError()); // then it is not the file looked for
+    return false;
+  }
+  return crc32(arrayRefFromStringRef((*Buffer)->getBuffer())) == Checksum;
 }
 
 std::optional<SupplementaryLink> supplementaryLinkOf(const ObjectFile &File) {

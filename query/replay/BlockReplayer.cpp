@@ -134,14 +134,17 @@ bool BlockReplayer::applyMemory(const Event &E) {
   auto M = E.as<events::MemoryEvent>();
   if (!M)
     return damaged(E);
-  if (M->flags & CH_MEM_ZERO)
+  if (M->flags & CH_MEM_ZERO) {
     Memory.zero(M->address, M->length);
-  else if (M->flags & CH_MEM_BY_REFERENCE)
+  } else if (M->flags & CH_MEM_BY_REFERENCE) {
+    if (M->length > CH_MEMORY_RECORD_BYTES) // all of it is read into memory
+      return damaged(E);
     Memory.writeByReference(M->address, M->length, B->Number);
-  else if (auto Bytes = M->bytes())
+  } else if (auto Bytes = M->bytes()) {
     Memory.write(M->address, Bytes->data(), Bytes->size());
-  else
+  } else {
     return damaged(E);
+  }
   return true;
 }
 

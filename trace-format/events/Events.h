@@ -8,7 +8,10 @@
 ///     use(Signal->number);
 ///
 /// Decoding copies the fixed record, at most 64 bytes, because payloads are not
-/// aligned. A payload of another kind, or one that is too short, gives nothing.
+/// aligned. A payload of another kind gives nothing, and so does one that no
+/// recorder writes: one that is too short, a range that goes beyond the address
+/// space, a thread or a shared object with an impossible number. A trace may
+/// come from a stranger, and the recorded program can write to the stream.
 
 #ifndef CHRONICLE_TRACE_FORMAT_EVENTS_EVENTS_H
 #define CHRONICLE_TRACE_FORMAT_EVENTS_EVENTS_H
@@ -22,6 +25,16 @@
 #include <optional>
 
 namespace chronicle::events {
+
+/// Threads and shared objects are numbered from 1 by the recorder. Tables that
+/// are indexed by them, and numbers of frames, rely on these limits.
+constexpr uint32_t ThreadEnd = uint32_t(1) << 31;
+constexpr uint32_t SharedObjectEnd = uint32_t(1) << 25;
+
+/// Whether a range, which may be empty, is within the address space.
+constexpr bool isRange(uint64_t Address, uint64_t Length) {
+  return Length == 0 || Length - 1 <= UINT64_MAX - Address;
+}
 
 /// The base of all typed events. Derived may have a larger MinSize, and a
 /// complete() that says whether Rest holds what the record promises.
@@ -41,6 +54,12 @@ struct TypedEvent : RecordType {
     Derived E;
     std::memcpy(static_cast<Record *>(&E), Payload.data(), sizeof(Record));
     E.Rest = Payload.drop_front(sizeof(Record));
+    if constexpr (requires { E.thread; })
+      if (E.thread >= ThreadEnd)
+        return std::nullopt;
+    if constexpr (requires { E.address, E.length; })
+      if (!isRange(E.address, E.length))
+        return std::nullopt;
     if (!E.complete())
       return std::nullopt;
     return E;
@@ -98,6 +117,7 @@ struct MemoryEvent : TypedEvent<MemoryEvent, ch_ev_memory, CH_EV_MEMORY> {
 };
 
 struct MapEvent : TypedEvent<MapEvent, ch_ev_map, CH_EV_MAP> {
+  bool complete() const { return object < SharedObjectEnd; }
   bool isShared() const { return flags & CH_MAP_SHARED; }
   llvm::StringRef path() const { return llvm::toStringRef(Rest).rtrim('\0'); }
 };
@@ -156,6 +176,22 @@ struct EndEvent : TypedEvent<EndEvent, ch_ev_end, CH_EV_END> {};
 struct StoredEvent : TypedEvent<StoredEvent, ch_ev_stored, CH_EV_STORED> {
   llvm::ArrayRef<uint8_t> pages() const { return Rest; }
 };
+
+/// Whether a payload of one of these kinds can be decoded; true for others.
+template <typename... Typed>
+bool decodes(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload) {
+  return ((!Typed::isKind(Kind) || Typed::decode(Kind, Payload)) && ...);
+}
+
+/// Whether an event's payload is one that a recorder writes.
+inline bool isSound(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload) {
+  return decodes<DefineEvent, OpNameEvent, SnapshotEvent, ResumeEvent,
+                 RegistersEvent, FaultEvent, MemoryEvent, MapEvent, UnmapEvent,
+                 ProtectEvent, SyscallEnterEvent, SyscallExitEvent, SignalEvent,
+                 SignalReturnEvent, ThreadStartEvent, ThreadExitEvent,
+                 OutputEvent, AuditEvent, OutsideWriteEvent, LoadedEvent,
+                 LogLoadsEvent, EndEvent, StoredEvent>(Kind, Payload);
+}
 
 } // namespace chronicle::events
 

@@ -60,9 +60,15 @@ Error FrameReader::readFrame(FrameNumber Frame, BlockNumber N, uint8_t *Page) {
       return Known ? Known->Bytes : ArrayRef(Scratch).slice(Offset, Size);
     }
   };
+  // The indexer begins anew after six chunks. Without a limit, a table that
+  // names one chunk again and again would fill the memory.
+  constexpr size_t LongestChain = 64;
   SmallVector<Link, 8> Chain;
   Scratch.clear();
   do {
+    if (Chain.size() == LongestChain)
+      return createStringError("the history of frame 0x%" PRIx64 " is too long",
+                               Frame);
     if (It == OfFrame.begin())
       return createStringError(
           "the history of frame 0x%" PRIx64 " has no beginning", Frame);

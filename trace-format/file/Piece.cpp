@@ -62,8 +62,8 @@ Expected<Piece> Piece::at(ArrayRef<uint8_t> File, uint64_t Offset) {
   P.Checksum = endian::read64le(H + ChecksumOffset);
   if (File.size() - Offset - PieceHeaderSize < StoredSize)
     return Damaged("a piece that goes beyond the end of the file");
-  if (!isTable(P.Type) && P.Type != PieceType::Directory &&
-      P.RawSize > MaxPieceRawSize)
+  if (P.RawSize > maxRawSize(P.Type) ||
+      (P.Compression == Codec::None && P.RawSize != StoredSize))
     return Damaged("a piece of impossible size");
   P.Stored = File.slice(Offset + PieceHeaderSize, StoredSize);
   P.End = alignTo(Offset + PieceHeaderSize + StoredSize, 8);

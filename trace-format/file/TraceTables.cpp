@@ -2,6 +2,7 @@
 
 #include "trace-format/file/TraceTables.h"
 #include "trace-format/UntrustedJson.h"
+#include "trace-format/events/Events.h"
 #include "trace-format/pieces/CallFormat.h"
 #include "trace-format/pieces/DefinitionFormat.h"
 #include "trace-format/pieces/SequenceCoder.h"
@@ -48,8 +49,20 @@ static Error useTable(const PieceFile &File, const OtherPiece &P,
   return Error::success();
 }
 
+/// Definitions and timelines shrink to a fifth or so. A file that claims to
+/// expand to much more is not one that we wrote, and would fill the memory.
+static constexpr uint64_t MostKept = 64 << 20, KeptPerByte = 64;
+
 Expected<ArrayRef<uint8_t>> TraceTables::keep(const PieceFile &File,
                                               const OtherPiece &P) {
+  Expected<Piece> Found = File.at(P);
+  if (!Found)
+    return Found.takeError();
+  KeptBytes += Found->RawSize;
+  if (KeptBytes > MostKept + KeptPerByte * File.bytes().size())
+    return createStringError("its definitions or its timeline are too large "
+                             "for a file of %zu bytes",
+                             File.bytes().size());
   Expected<RawPiece> Raw = File.read(P);
   if (!Raw)
     return Raw.takeError();
@@ -103,7 +116,7 @@ Error TraceTables::addTimeline(ArrayRef<uint8_t> Raw) {
     E.Time = R.v();
     E.Kind = uint32_t(R.v());
     E.Payload = R.bytes(R.v());
-    if (R.failed())
+    if (R.failed() || !events::isSound(E.Kind, E.Payload))
       return createStringError("a damaged timeline");
     Timeline.push_back(E);
   }

@@ -57,6 +57,7 @@ private:
 
   /// What Definitions, ReasonNames and Timeline point into.
   std::vector<RawPiece> Kept;
+  uint64_t KeptBytes = 0;
 };
 
 } // namespace chronicle::file

@@ -114,7 +114,8 @@ Expected<std::vector<Event>> decodeEvents(ArrayRef<uint8_t> Bytes,
     Execution += R.v();
     uint64_t Kind = R.v();
     ArrayRef<uint8_t> Payload = R.bytes(R.v());
-    if (R.failed() || Execution > Head.Executions || Kind > UINT32_MAX)
+    if (R.failed() || Execution > Head.Executions || Kind > UINT32_MAX ||
+        !events::isSound(uint32_t(Kind), Payload))
       return createStringError("a block with damaged events");
     Events.push_back({Execution, uint32_t(Kind), Payload});
   }

@@ -13,6 +13,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -212,7 +214,25 @@ static int chronicleMain(ArrayRef<const char *> Args) {
 
 } // namespace chronicle::cli
 
+/// Traces and the files of a program are mapped. If one of them becomes shorter
+/// meanwhile, reading the rest of it ends in SIGBUS.
+static void endAtLostFile(int Signal, siginfo_t *Info, void *) {
+  static const char Message[] =
+      "chronicle: error: a file became shorter while it was open (the trace, "
+      "or a file of "
+      "the program): its contents are lost; nothing more can be answered\n";
+  if (Info->si_code == BUS_ADRERR &&
+      ::write(STDERR_FILENO, Message, sizeof(Message) - 1) > 0)
+    ::_exit(2);
+  ::signal(Signal, SIG_DFL);
+  ::raise(Signal);
+}
+
 int main(int argc, const char **argv) {
+  struct sigaction Action = {};
+  Action.sa_sigaction = endAtLostFile;
+  Action.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &Action, nullptr);
   int Status =
       chronicle::cli::chronicleMain(ArrayRef(argv, argc).drop_front(argc > 0));
   // LLVM would end the program with a message of its own.

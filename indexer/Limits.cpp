@@ -57,6 +57,7 @@ void Limits::illegalInstruction(uint64_t Address, ArrayRef<uint8_t> Bytes,
 
 json::Array Limits::json() const {
   std::vector<const Met *> Sorted;
+  Sorted.reserve(All.size());
   for (const auto &[Key, M] : All)
     Sorted.push_back(&M);
   llvm::stable_sort(

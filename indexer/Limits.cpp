@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace chronicle::indexer {
 
-/// More kinds are not told apart.
+/// More kinds are left out.
 static constexpr size_t MostKinds = 32;
 
 void Limits::add(std::string Key, json::Object What, uint64_t Now) {

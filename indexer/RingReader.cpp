@@ -65,7 +65,7 @@ bool RingReader::wait(unsigned Milliseconds) {
   if (ready(Published))
     return true;
   // Perhaps the recorder waits for room because the program has overwritten
-  // what we told it.
+  // this counter.
   __atomic_store_n(&Header->consumed, Consumed, __ATOMIC_SEQ_CST);
   ::syscall(SYS_futex, &Header->consumed, FUTEX_WAKE, INT_MAX, nullptr, nullptr,
             0);

@@ -16,8 +16,6 @@ namespace chronicle::commands {
 bool addCommands(lldb::SBCommandInterpreter Interpreter,
                  llvm::ArrayRef<llvm::ArrayRef<CommandSpec>> Others);
 
-/// The table of WhyCommands.cpp.
-
 } // namespace chronicle::commands
 
 #endif

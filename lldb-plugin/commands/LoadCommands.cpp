@@ -68,13 +68,14 @@ static Error readFileOptions(const CommandCall &Call,
 /// there is none, or if it takes long to find out.
 static std::string heapNote(CommandCall &Call, target::LoadedTrace &Loaded) {
   constexpr uint64_t MostInstructions = 50'000'000; // under a second
+  constexpr uint64_t LowestMapping = 64 << 10;      // below are null pointers
   const query::Trace &T = Loaded.trace();
   const auto Killer = answers::RunEnd::of(T.reader().end()).signal();
   if (!Killer || T.instructions() > MostInstructions ||
       Loaded.position().Time != T.instructions())
     return "";
   const std::optional<uint64_t> Address = faultAddress(T);
-  if (!Address && *Killer != SIGABRT)
+  if (Address ? *Address < LowestMapping : *Killer != SIGABRT)
     return "";
   std::shared_ptr<const heap::HeapHistory> Heap;
   std::string Note;

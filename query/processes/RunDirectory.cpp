@@ -62,8 +62,7 @@ static uint32_t numberOf(StringRef FileName) {
 
 /// What is kept beside a trace, by the suffix of its name: what the user wrote
 /// down, and indexes that were made later.
-static constexpr StringLiteral BesideSuffixes[] = {".bookmarks", ".heap",
-                                                   ".reads"};
+static constexpr StringLiteral BesideSuffixes[] = {".bookmarks", ".reads"};
 
 static bool isBesideTrace(StringRef FileName) {
   return any_of(BesideSuffixes, [&](StringRef Suffix) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "recorder/cache/TranslationWriter.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -35,7 +36,7 @@ static std::string randomDigits() {
 bool TranslationWriter::hasSpace() {
   struct statvfs System;
   if (fstatvfs(Directory, &System) != 0) {
-    fail(std::generic_category().message(errno));
+    fail(sys::StrError());
     return false;
   }
   // What is reserved for root, root can use.
@@ -74,7 +75,7 @@ bool TranslationWriter::create() {
     Descriptor = createLocked(Directory, TemporaryName);
   } while (Descriptor < 0 && errno == EAGAIN);
   if (Descriptor < 0) {
-    fail(std::generic_category().message(errno));
+    fail(sys::StrError());
     return false;
   }
   // The header comes last.
@@ -89,7 +90,7 @@ void TranslationWriter::flush() {
     if (Size > 0)
       Rest = Rest.drop_front(size_t(Size));
     else if (Size == 0 || errno != EINTR)
-      fail(std::generic_category().message(Size == 0 ? ENOSPC : errno));
+      fail(sys::StrError(Size == 0 ? ENOSPC : errno));
   }
   Buffer.clear();
 }
@@ -144,7 +145,7 @@ std::string TranslationWriter::finish() {
   if (pwrite(Descriptor, &H, sizeof(H), 0) != ssize_t(sizeof(H)) ||
       renameat(Directory, TemporaryName.c_str(), Directory, Name.c_str()) !=
           0) {
-    fail(std::generic_category().message(errno));
+    fail(sys::StrError());
     return "";
   }
   close(Descriptor);

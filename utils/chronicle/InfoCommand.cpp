@@ -102,6 +102,12 @@ static std::string textOf(const json::Object &O, StringRef Key) {
   return formatv("{0}", *V).str();
 }
 
+/// An address or another large number, 0 if it is missing.
+static uint64_t numberOf(const json::Object &O, StringRef Key) {
+  const json::Value *V = O.get(Key);
+  return V ? V->getAsUINT64().value_or(0) : 0;
+}
+
 static void printRun(const json::Object &Run) {
   field("program") << textOf(Run, "program") << '\n';
   if (const json::Array *Arguments = Run.getArray("arguments")) {
@@ -195,9 +201,7 @@ static std::string limitText(const json::Object &Limit) {
     return formatv("instruction {0} at {1:x}: Valgrind does not know it, and "
                    "the program got SIGILL",
                    Limit.getString("bytes").value_or("").take_front(30),
-                   Limit.get("address")
-                       ? Limit.get("address")->getAsUINT64().value_or(0)
-                       : 0);
+                   numberOf(Limit, "address"));
   if (Kind == "io-uring")
     return "io_uring: what the kernel writes is seen when the program reads "
            "it, not when it was written";
@@ -211,10 +215,9 @@ static void printLimits(const json::Array *Limits) {
   outs() << "             first  times\n";
   for (const json::Value &V : *Limits)
     if (const json::Object *L = V.getAsObject())
-      outs() << format(
-                    "  %16s  %5s  ",
-                    groupedDigits(L->getInteger("first").value_or(0)).c_str(),
-                    groupedDigits(L->getInteger("count").value_or(0)).c_str())
+      outs() << format("  %16s  %5s  ",
+                       groupedDigits(numberOf(*L, "first")).c_str(),
+                       groupedDigits(numberOf(*L, "count")).c_str())
              << shownText(limitText(*L)) << '\n';
 }
 
@@ -224,10 +227,8 @@ static void printModules(const json::Array *Modules) {
   heading("modules");
   for (const json::Value &V : *Modules)
     if (const json::Object *M = V.getAsObject()) {
-      uint64_t Address =
-          M->get("address") ? M->get("address")->getAsUINT64().value_or(0) : 0;
       StringRef Id = M->getString("build-id").value_or("");
-      outs() << "  " << format_hex(Address, 18) << "  "
+      outs() << "  " << format_hex(numberOf(*M, "address"), 18) << "  "
              << left_justify(Id.empty() ? "no build id" : Id, 40) << "  "
              << textOf(*M, "path") << '\n';
     }

@@ -219,8 +219,8 @@ static int chronicleMain(ArrayRef<const char *> Args) {
 static void endAtLostFile(int Signal, siginfo_t *Info, void *) {
   static const char Message[] =
       "chronicle: error: a file became shorter while it was open (the trace, "
-      "or a file of "
-      "the program): its contents are lost; nothing more can be answered\n";
+      "or a file of the program): its contents are lost; nothing more can be "
+      "answered\n";
   if (Info->si_code == BUS_ADRERR &&
       ::write(STDERR_FILENO, Message, sizeof(Message) - 1) > 0)
     ::_exit(2);

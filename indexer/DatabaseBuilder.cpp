@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/DatabaseBuilder.h"
+#include "trace-format/Thread.h"
 #include "trace-format/file/Directory.h"
 #include "trace-format/file/Piece.h"
 #include "trace-format/pieces/DefinitionFormat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <atomic>
+#include <thread>
 
 using namespace llvm;
 
@@ -24,6 +27,9 @@ static constexpr size_t IndexPartBytes = 32 << 10;
 /// Storing those of code that runs once would make the file three times as
 /// large.
 static constexpr uint32_t ProgramBlocks = 4;
+/// Copies of the run and the timeline go into the directory up to this size.
+/// Opening a trace decompresses the directory.
+static constexpr uint64_t MostCopied = 1 << 20;
 /// A checkpoint is due after this many more bytes, or after a quarter of the
 /// file's size. So a full disk loses little of a trace, and checkpoints take
 /// little of the disk.
@@ -43,6 +49,16 @@ void DatabaseBuilder::append(PieceType Type, uint64_t Key, ByteWriter &Bytes) {
   Others.push_back({Type, Writer->append(Type, Key, Bytes.take()), Key});
 }
 
+/// A trace without these pieces would be lost, and they are small.
+void DatabaseBuilder::appendWithCopy(PieceType Type, uint64_t Key,
+                                     ByteWriter &Bytes) {
+  std::vector<uint8_t> Raw = Bytes.data().vec();
+  append(Type, Key, Bytes);
+  CopiedBytes += Raw.size();
+  if (CopiedBytes <= MostCopied)
+    Copies.push_back({Others.back().Number, std::move(Raw)});
+}
+
 void DatabaseBuilder::appendJson(PieceType Type, uint64_t Key,
                                  json::Object Value) {
   std::string Text;
@@ -53,7 +69,11 @@ void DatabaseBuilder::appendJson(PieceType Type, uint64_t Key,
 }
 
 void DatabaseBuilder::addRun(const json::Object &Run) {
-  appendJson(PieceType::Run, 0, json::Object(Run));
+  std::string Text;
+  raw_string_ostream(Text) << json::Value(json::Object(Run));
+  ByteWriter Bytes;
+  Bytes.bytes(StringRef(Text));
+  appendWithCopy(PieceType::Run, 0, Bytes);
 }
 
 void DatabaseBuilder::addDefinition(uint32_t Id, ArrayRef<uint8_t> Definition) {
@@ -63,6 +83,10 @@ void DatabaseBuilder::addDefinition(uint32_t Id, ArrayRef<uint8_t> Definition) {
   Definitions.v(Id);
   Definitions.v(Definition.size());
   Definitions.bytes(Definition);
+  ByteReader Head(Definition);
+  Head.u64(); // address
+  Head.v();   // instructions
+  Defined = {uint64_t(Id) + 1, Defined.Exit + Head.v() + 1};
   if (Definitions.size() >= GatherBytes)
     flushDefinitions();
 }
@@ -75,8 +99,10 @@ void DatabaseBuilder::addReasonName(uint32_t Reason, ArrayRef<uint8_t> Name) {
 }
 
 void DatabaseBuilder::flushDefinitions() {
-  if (!Definitions.empty())
-    append(PieceType::Definitions, FirstDefinition, Definitions);
+  if (Definitions.empty())
+    return;
+  append(PieceType::Definitions, FirstDefinition, Definitions);
+  Starts.push_back(Defined);
 }
 
 void DatabaseBuilder::addTimeline(Timestamp Time, uint32_t Kind,
@@ -92,7 +118,7 @@ void DatabaseBuilder::addTimeline(Timestamp Time, uint32_t Kind,
 
 void DatabaseBuilder::flushTimeline() {
   if (!Timeline.empty())
-    append(PieceType::Timeline, FirstTimelineBlock, Timeline);
+    appendWithCopy(PieceType::Timeline, FirstTimelineBlock, Timeline);
 }
 
 void DatabaseBuilder::flushActivations() {
@@ -175,7 +201,8 @@ void DatabaseBuilder::checkpoint() {
   flushActivations();
   flushExecutions();
   // An upper bound for the end piece, the tables and the directory.
-  Writer->setReserve((1 << 20) + 64 * Sum.Blocks + 100 * Pages.chunkCount() +
+  Writer->setReserve((1 << 20) + std::min(CopiedBytes, MostCopied) +
+                     64 * Sum.Blocks + 100 * Pages.chunkCount() +
                      sizeof(pieces::ThreadStretch) * ThreadsIn.stretches() +
                      12 * ExecutedIn.runs());
   appendJson(
@@ -186,6 +213,41 @@ void DatabaseBuilder::checkpoint() {
   LastCheckpoint = std::chrono::steady_clock::now();
 }
 
+namespace {
+/// A superblock that gets a program.
+struct Candidate {
+  uint32_t Superblock;
+  ArrayRef<uint8_t> Definition;
+  std::optional<SmallVector<uint8_t, 0>> Program;
+};
+} // namespace
+
+/// Makes the programs on all processors: the recorder has ended, and nothing
+/// else is left to do.
+static void makeAll(const pieces::ProgramMaker &Maker,
+                    MutableArrayRef<Candidate> All) {
+  constexpr size_t AtOnce = 128, MostThreads = 4;
+  std::atomic<size_t> Next = 0;
+  auto Work = [&] {
+    for (size_t First; (First = Next.fetch_add(AtOnce)) < All.size();)
+      for (Candidate &C :
+           All.slice(First, std::min(AtOnce, All.size() - First)))
+        C.Program = Maker.Make(C.Superblock, C.Definition);
+  };
+  const size_t Threads =
+      std::min({MostThreads, size_t(std::thread::hardware_concurrency()),
+                All.size() / AtOnce});
+  std::vector<Thread> Others;
+  for (size_t I = 1; I < Threads; ++I)
+    if (Expected<Thread> T = Thread::start(Work))
+      Others.push_back(std::move(*T));
+    else
+      consumeError(T.takeError()); // this thread does its part
+  Work();
+  for (Thread &T : Others)
+    T.join();
+}
+
 /// Makes the programs piece from the definitions in the file.
 Expected<pieces::ProgramsWriter> DatabaseBuilder::makePrograms() const {
   pieces::ProgramsWriter Programs(Maker.Version, Executed.superblockEnd(),
@@ -193,6 +255,19 @@ Expected<pieces::ProgramsWriter> DatabaseBuilder::makePrograms() const {
   Expected<std::unique_ptr<MemoryBuffer>> File = Writer->written();
   if (!File)
     return File.takeError();
+  // Some thousand at a time, so that the memory for them stays small.
+  constexpr size_t AtOnce = 4096;
+  std::vector<std::unique_ptr<uint8_t[]>> Storage; // what All points into
+  std::vector<Candidate> All;
+  auto Add = [&] {
+    makeAll(Maker, All);
+    const bool Fits = all_of(All, [&](const Candidate &C) {
+      return !C.Program || Programs.add(C.Superblock, *C.Program);
+    });
+    All.clear();
+    Storage.clear();
+    return Fits;
+  };
   for (const OtherRecord &R : Others) {
     if (R.Type != PieceType::Definitions)
       continue;
@@ -205,16 +280,15 @@ Expected<pieces::ProgramsWriter> DatabaseBuilder::makePrograms() const {
     if (!Raw)
       return Raw.takeError();
     pieces::DefinitionsReader Entries(ArrayRef(Raw->get(), P->RawSize));
-    while (std::optional<pieces::DefinitionEntry> E = Entries.next()) {
-      if (E->Tag != DefinitionTag || E->Number >= Executed.superblockEnd() ||
-          Executed.blocksOf(uint32_t(E->Number)) < ProgramBlocks)
-        continue;
-      const auto Superblock = static_cast<uint32_t>(E->Number);
-      if (auto Program = Maker.Make(Superblock, E->Bytes))
-        if (!Programs.add(Superblock, *Program))
-          return Programs;
-    }
+    while (std::optional<pieces::DefinitionEntry> E = Entries.next())
+      if (E->Tag == DefinitionTag && E->Number < Executed.superblockEnd() &&
+          Executed.blocksOf(uint32_t(E->Number)) >= ProgramBlocks)
+        All.push_back({uint32_t(E->Number), E->Bytes, std::nullopt});
+    Storage.push_back(std::move(*Raw));
+    if (All.size() >= AtOnce && !Add())
+      return Programs;
   }
+  Add();
   return Programs;
 }
 
@@ -278,6 +352,14 @@ Error DatabaseBuilder::complete(json::Object End, const Totals &T,
   for (auto [I, R] : enumerate(Others))
     if (R.Number < Pieces || I >= Earlier)
       D.Pieces.push_back({R.Type, Writer->offsetOf(R.Number), R.Key});
+  D.Starts.assign(Starts.begin(),
+                  Starts.begin() + 1 +
+                      count_if(D.Pieces, [](const file::OtherPiece &P) {
+                        return P.Type == PieceType::Definitions;
+                      }));
+  for (const file::PieceCopy &C : Copies)
+    if (C.Offset < Pieces)
+      D.Copies.push_back({Writer->offsetOf(C.Offset), C.Raw});
   ByteWriter Bytes;
   file::encodeDirectory(Bytes, D);
   return Writer->close(Writer->append(PieceType::Directory, 0, Bytes.take()));

@@ -8,6 +8,7 @@
 #define CHRONICLE_INDEXER_DATABASEBUILDER_H
 
 #include "indexer/PageHistory.h"
+#include "trace-format/file/Directory.h"
 #include "trace-format/file/TraceWriter.h"
 #include "trace-format/pieces/CallFormat.h"
 #include "trace-format/pieces/ExecutionFormat.h"
@@ -78,6 +79,7 @@ private:
   void flushActivations();
   void flushExecutions();
   void append(PieceType Type, uint64_t Key, ByteWriter &Bytes);
+  void appendWithCopy(PieceType Type, uint64_t Key, ByteWriter &Bytes);
   void appendJson(PieceType Type, uint64_t Key, llvm::json::Object Value);
   llvm::Expected<pieces::ProgramsWriter> makePrograms() const;
   llvm::Error addPrograms();
@@ -112,6 +114,12 @@ private:
   /// Of the whole trace, once it is complete.
   std::vector<pieces::ExecutionsWriter::Part> ExecutionIndex;
   uint64_t FirstDefinition = 0, FirstTimelineBlock = 0;
+  /// Of each definitions piece, and of the next one.
+  std::vector<file::DefinitionStart> Starts{{1, 0}};
+  file::DefinitionStart Defined{1, 0}; ///< what comes next
+  /// Of the run and the timeline; Offset is the piece's number.
+  std::vector<file::PieceCopy> Copies;
+  uint64_t CopiedBytes = 0;
 };
 
 } // namespace chronicle::indexer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "indexer/EventDecoder.h"
+#include "trace-format/Control.h"
 #include "trace-format/Translations.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
@@ -31,7 +32,8 @@ Expected<EventRecord> EventRecord::take(ArrayRef<uint8_t> &Area) {
   std::memcpy(&H, Area.data(), sizeof(H));
   Area = Area.drop_front(sizeof(H));
   const bool Known = (H.kind && H.kind < events::EventKindCount) ||
-                     H.kind == CH_EV_TRANSLATION;
+                     H.kind == CH_EV_TRANSLATION ||
+                     (H.kind == CH_EV_FORK && H.size == sizeof(ch_ev_fork));
   if (!Known || H.size < events::eventFixedSize(H.kind) ||
       H.size > Area.size() || !events::isSound(H.kind, Area.take_front(H.size)))
     return createStringError("invalid event of kind %u with %u bytes",
@@ -104,10 +106,78 @@ void EventDecoder::endBlock() {
 }
 
 Error EventDecoder::define(const events::DefineEvent &E) {
-  if (Error Invalid = Superblocks.define(E.id, E.first_exit, E.definition()))
+  uint32_t Id = E.id, First = E.first_exit;
+  if (Exits.differ()) {
+    if (First != Exits.next())
+      return createStringError("superblock %u is defined out of order", Id);
+    Id = Superblocks.count() + 1;
+    First = Superblocks.exitCount() + 1;
+  }
+  const uint32_t Before = Superblocks.exitCount();
+  if (Error Invalid = define(Id, First, E.first_exit, E.definition()))
     return Invalid;
+  if (Archive)
+    Archive->add(E.first_exit, Superblocks.exitCount() - Before,
+                 E.definition());
+  return Error::success();
+}
+
+void EventDecoder::translate(MutableArrayRef<uint32_t> Words) {
+  auto Define = [&](uint32_t RecordersExit, ArrayRef<uint8_t> Definition) {
+    // The parent's trace has it, so it is valid. If not, its exits are unknown.
+    consumeError(define(Superblocks.count() + 1, Superblocks.exitCount() + 1,
+                        RecordersExit, Definition));
+  };
+  for (uint32_t &Word : Words) {
+    if (Word & CH_RUN_FAULT)
+      return;
+    Word = Exits.translate(Word, Define);
+  }
+}
+
+void EventDecoder::noteFork(uint32_t Thread, uint32_t Number) {
+  family::ForkPoint Point;
+  Point.Time = Block.now();
+  Point.Thread = Thread;
+  if (model::CallTracker *T = Calls.thread(Thread)) {
+    Point.Stacks.assign(T->stacks().begin(), T->stacks().end());
+    Point.Stacks.front().StackPointer = T->stackPointer();
+  }
+  for (model::CallStackRecord &Stack : Point.Stacks)
+    for (pieces::CallRecord &Call : Stack.Calls) {
+      Call.CallSuperblock = Exits.recorders(Call.CallSuperblock);
+      Call.Callee = Exits.recorders(Call.Callee);
+    }
+  Archive->addFork(Number, std::move(Point));
+}
+
+/// The calls under way began in the parent. Here they begin at 0.
+void EventDecoder::inheritStacks(uint32_t Thread) {
+  for (model::CallStackRecord &Stack : InheritedStacks)
+    for (pieces::CallRecord &Call : Stack.Calls) {
+      if (Call.CallSuperblock)
+        translate(Call.CallSuperblock);
+      if (Call.Callee)
+        translate(Call.Callee);
+      Call.Entry = 0;
+      Call.Node = 0;
+    }
+  Calls.inherit(Thread, model::CallTracker(std::move(InheritedStacks)));
+  InheritedStacks.clear();
+}
+
+/// Defines a superblock whose first exit has the number RecordersExit in the
+/// stream.
+Error EventDecoder::define(uint32_t Id, uint32_t FirstExit,
+                           uint32_t RecordersExit,
+                           ArrayRef<uint8_t> Definition) {
+  if (Error Invalid = Superblocks.define(Id, FirstExit, Definition))
+    return Invalid;
+  if (Exits.differ())
+    Exits.add(RecordersExit, FirstExit,
+              Superblocks.exitCount() - (FirstExit - 1));
   Block.Sequence.setExitCount(Superblocks.exitCount());
-  for (const bytecode::SlotFact *F = Superblocks.facts(Superblocks[E.id]),
+  for (const bytecode::SlotFact *F = Superblocks.facts(Superblocks[Id]),
                                 *End = Superblocks.factsEnd();
        F != End; ++F) {
     if (F->Kind == bytecode::SlotKind::Store ||
@@ -120,7 +190,7 @@ Error EventDecoder::define(const events::DefineEvent &E) {
     if (F->Reason >= Counts.OpaqueByReason.size())
       Counts.OpaqueByReason.resize(F->Reason + 1);
   }
-  Database.addDefinition(E.id, E.definition());
+  Database.addDefinition(Id, Definition);
   return Error::success();
 }
 
@@ -167,6 +237,13 @@ Error EventDecoder::decode(const EventRecord &Record) {
     if (Translations)
       Translations(Payload);
     return Error::success();
+  case CH_EV_FORK: {
+    ch_ev_fork Fork;
+    std::memcpy(&Fork, Payload.data(), sizeof(Fork));
+    if (Archive)
+      noteFork(Fork.thread, Fork.number);
+    return Error::success();
+  }
   case CH_EV_AUDIT:
     return audit(*events::AuditEvent::decode(Kind, Payload));
   case CH_EV_STORED:
@@ -182,7 +259,8 @@ Error EventDecoder::decode(const EventRecord &Record) {
     break;
   }
   case CH_EV_THREAD_START:
-    ++Counts.Threads;
+    if (!Counts.Threads++ && !InheritedStacks.empty())
+      inheritStacks(events::ThreadStartEvent::decode(Kind, Payload)->thread);
     break;
   case CH_EV_SYSCALL_ENTER: {
     auto Call = events::SyscallEnterEvent::decode(Kind, Payload);

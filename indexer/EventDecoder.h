@@ -13,6 +13,7 @@
 #include "indexer/ModuleList.h"
 #include "indexer/OpenBlock.h"
 #include "indexer/SuperblockTable.h"
+#include "indexer/family/ExitNumbers.h"
 #include "indexer/model/CallFollower.h"
 #include "trace-format/events/Events.h"
 #include <functional>
@@ -41,14 +42,21 @@ public:
   EventDecoder(MemoryImage &Image, DatabaseBuilder &Database,
                SuperblockTable &Superblocks, model::CallFollower &Calls,
                OpenBlock &Block, StreamCounts &Counts,
-               TranslationSink Translations)
+               TranslationSink Translations, family::Kinship Kin)
       : Image(Image), Database(Database), Superblocks(Superblocks),
         Calls(Calls), Block(Block), Counts(Counts),
-        Translations(std::move(Translations)) {}
+        Translations(std::move(Translations)), Exits(std::move(Kin.Inherited)),
+        InheritedStacks(std::move(Kin.Stacks)),
+        Archive(std::move(Kin.Archive)) {}
 
   /// Applies a record and adds it to the block, if the file keeps its kind. An
   /// error means that the stream cannot be trusted from here on.
   llvm::Error decode(const EventRecord &Record);
+  /// Turns run words of the stream into those of the trace, up to the first
+  /// that is not an execution.
+  void translate(llvm::MutableArrayRef<uint32_t> Words);
+  /// Whether the two are not the same.
+  bool translates() const { return Exits.differ(); }
   /// Adds an event to the block, its payload in two parts.
   void add(uint32_t Kind, llvm::ArrayRef<uint8_t> Payload,
            llvm::ArrayRef<uint8_t> More = {});
@@ -72,11 +80,15 @@ public:
 
 private:
   llvm::Error define(const events::DefineEvent &E);
+  llvm::Error define(uint32_t Id, uint32_t FirstExit, uint32_t RecordersExit,
+                     llvm::ArrayRef<uint8_t> Definition);
   llvm::Error nameReason(const events::OpNameEvent &E);
   llvm::Error memory(const EventRecord &Record, const events::MemoryEvent &E);
   llvm::Error stored(const events::StoredEvent &E);
   llvm::Error audit(const events::AuditEvent &E);
   void map(const events::MapEvent &E);
+  void noteFork(uint32_t Thread, uint32_t Number);
+  void inheritStacks(uint32_t Thread);
   void signal(const events::SignalEvent &E);
   void addAt(uint64_t Execution, uint32_t Kind, llvm::ArrayRef<uint8_t> Payload,
              llvm::ArrayRef<uint8_t> More);
@@ -88,6 +100,9 @@ private:
   OpenBlock &Block;
   StreamCounts &Counts;
   TranslationSink Translations;
+  family::ExitNumbers Exits;
+  std::vector<model::CallStackRecord> InheritedStacks;
+  std::shared_ptr<family::DefinitionArchive> Archive;
   ModuleList Modules;
   Limits LimitsMet;
   std::vector<std::string> ReasonNames;

@@ -3,23 +3,42 @@
 #include "indexer/Indexer.h"
 #include "indexer/StreamDecoder.h"
 #include "trace-format/Text.h"
+#include <sys/mman.h>
 
 using namespace llvm;
 
 namespace chronicle::indexer {
 
 /// How long to wait for a silent recorder before checking whether it is alive.
-static constexpr unsigned WaitMilliseconds = 200;
+static constexpr unsigned WaitMilliseconds = 100;
+
+/// Whether a block can be indexed, and the trace finished, without a failure to
+/// allocate memory, which would end the process. A limit (ulimit -v) or a
+/// machine that promises no more than it has refuses the mapping. Costs 2 us,
+/// of about 1 ms that a block takes.
+static bool memoryIsLeft() {
+  constexpr size_t Needed = 192 << 20;
+  void *Memory = mmap(nullptr, Needed, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (Memory == MAP_FAILED)
+    return false;
+  munmap(Memory, Needed);
+  return true;
+}
 
 struct Indexer::Impl {
   Impl(RingReader Ring, std::unique_ptr<file::TraceWriter> Writer,
        const IndexerOptions &O)
       : Ring(Ring), Database(Image, std::move(Writer), O.Programs,
                              O.CheckpointBlocks, O.CheckpointSeconds),
-        Decoder(Image, Database, O.Translations),
+        Archive(O.Kin.Archive), Decoder(Image, Database, O.Translations, O.Kin),
         ExecutableMapped(O.ExecutableMapped) {}
 
   void step();
+  /// Nothing more is added to the trace.
+  bool cutOff() const {
+    return !StreamFailure.empty() || OutOfMemory || Database.failed();
+  }
   void noteProgress();
   json::Object endPiece(const EndInfo &Info,
                         const DatabaseBuilder::Totals &Totals,
@@ -28,6 +47,7 @@ struct Indexer::Impl {
   RingReader Ring;
   MemoryImage Image;
   DatabaseBuilder Database;
+  std::shared_ptr<family::DefinitionArchive> Archive;
   StreamDecoder Decoder;
   IndexerProgress Progress;
   std::atomic<bool> Gone{false};
@@ -36,6 +56,7 @@ struct Indexer::Impl {
   std::function<void(StringRef)> ExecutableMapped;
   size_t Reported = 0;       ///< files that it was called with
   std::string StreamFailure; ///< why the stream is invalid, or empty
+  bool OutOfMemory = false;
   IndexSummary Summary;
 };
 
@@ -75,7 +96,9 @@ void Indexer::Impl::step() {
   Error E = Chunk ? Error::success() : Chunk.takeError();
   if (!E) {
     Last = Chunk->Last;
-    if (StreamFailure.empty() && !Database.failed())
+    if (!cutOff() && !memoryIsLeft())
+      OutOfMemory = true;
+    if (!cutOff())
       E = Decoder.decode(*Chunk);
   }
   if (E && StreamFailure.empty())
@@ -87,8 +110,11 @@ void Indexer::Impl::step() {
   for (ArrayRef<std::string> All = Decoder.events().modules().executables();
        ExecutableMapped && Reported < All.size(); ++Reported)
     ExecutableMapped(All[Reported]);
-  if (!StreamFailure.empty() || Database.failed())
+  if (cutOff()) {
     Progress.Failed = true;
+    if (Archive)
+      Archive->close();
+  }
   uint32_t Wanted =
       Decoder.events().requests() | (Progress.Failed ? CH_REQUEST_STOP : 0);
   if (Wanted & ~Requested)
@@ -107,14 +133,16 @@ void Indexer::run() {
     }
     if (Gone)
       break;
-    if (I->StreamFailure.empty())
+    if (!I->cutOff())
       I->Database.idle();
     I->Progress.FileBytes = I->Database.bytesWritten();
   }
-  if (!I->Last && I->StreamFailure.empty() && !I->Database.failed())
+  if (!I->Last && !I->cutOff())
     cantFail(I->Decoder.decode(I->Ring.unfinished()));
-  if (I->StreamFailure.empty())
+  if (I->StreamFailure.empty() && !I->OutOfMemory)
     I->Decoder.endBlock();
+  if (I->Archive)
+    I->Archive->close();
   I->noteProgress();
 }
 
@@ -147,6 +175,10 @@ json::Object Indexer::Impl::endPiece(const EndInfo &Info,
   if (!StreamFailure.empty()) {
     Summary.Reason = "stream-error";
     Summary.Failure = "the recorder's stream is invalid: " + StreamFailure;
+  }
+  if (OutOfMemory) {
+    Summary.Reason = "out-of-memory";
+    Summary.Failure = "the indexer has no memory left; check 'ulimit -v'";
   }
   if (!Failure.empty()) {
     bool Full = Code == std::errc::no_space_on_device ||

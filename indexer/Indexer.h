@@ -15,6 +15,7 @@
 #ifndef CHRONICLE_INDEXER_INDEXER_H
 #define CHRONICLE_INDEXER_INDEXER_H
 
+#include "indexer/family/DefinitionArchive.h"
 #include "trace-format/file/TraceWriter.h"
 #include "trace-format/pieces/ProgramFormat.h"
 #include "llvm/Support/Error.h"
@@ -42,12 +43,15 @@ struct IndexerOptions {
   std::function<void(llvm::ArrayRef<uint8_t>)> Translations;
   /// The run piece (docs/format.md, "JSON pieces").
   llvm::json::Object Run;
+  /// If the processes that the program forks are recorded: what it has from
+  /// the one that forked it, and what its own children will need.
+  family::Kinship Kin;
   /// If given, called on the indexer's thread with the path of each file that
   /// the program maps executable, soon after it does so.
   std::function<void(llvm::StringRef)> ExecutableMapped;
   /// A checkpoint after this many blocks or seconds, whichever comes first.
   unsigned CheckpointBlocks = 4000;
-  double CheckpointSeconds = 5;
+  double CheckpointSeconds = 0.3;
 };
 
 /// Counters for a live display; any thread may read them at any time.

@@ -88,11 +88,6 @@ public:
   /// Forgets what was dirty, and frees the pages that are zero now.
   void endBlock();
 
-  /// Calls Do for all pages that exist, in no order.
-  template <typename Function> void forEachPage(Function Do) const {
-    for (const auto &Entry : Pages)
-      Do(*Entry.second);
-  }
   uint64_t pageCount() const { return Pages.size(); }
 
 private:

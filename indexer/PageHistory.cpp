@@ -23,6 +23,7 @@ void PageHistory::endBlock(BlockNumber N, pieces::BlockHead &Head) {
     size_t Before = P->Chunk ? P->Chunk->capacity() : 0;
     if (!P->Chunk) {
       P->Chunk = std::make_unique<pieces::PageChunkWriter>(P->Frame, N);
+      Opened.push_back(P);
       const bool WasZero = P->Fresh || P->Zeroed;
       if (!WasZero && P->ChainChunks && P->ChainChunks < ChainLimit &&
           P->ChainBytes < ChainBytes) {
@@ -74,15 +75,13 @@ void PageHistory::close(Page &P) {
 void PageHistory::closeAll() {
   // Chunks are in the order of frames, so that what is read together is close
   // together.
-  std::vector<Page *> Open;
-  Image.forEachPage([&](Page &P) {
-    if (P.Chunk)
-      Open.push_back(&P);
-  });
-  llvm::sort(Open,
+  llvm::erase_if(Opened, [](const Page *P) { return !P->Chunk; });
+  llvm::sort(Opened,
              [](const Page *A, const Page *B) { return A->Frame < B->Frame; });
-  for (Page *P : Open)
-    close(*P);
+  for (Page *P : Opened)
+    if (P->Chunk)
+      close(*P);
+  Opened.clear();
 }
 
 SmallVector<uint8_t, 0> PageHistory::table(uint64_t Pieces) {

@@ -24,8 +24,8 @@ public:
   /// A chunk that was closed early is continued by the next one, without an
   /// image of the page, as long as the chain stays below this many bytes and
   /// pieces. Beyond that an image is cheaper to read.
-  static constexpr size_t ChainBytes = 2 << 10;
-  static constexpr uint32_t ChainLimit = 6;
+  static constexpr size_t ChainBytes = 8 << 10;
+  static constexpr uint32_t ChainLimit = 12;
   static constexpr uint64_t OpenBytesFloor = 32u << 20;
 
   PageHistory(MemoryImage &Image, file::TraceWriter &Writer)
@@ -55,6 +55,9 @@ private:
   MemoryImage &Image;
   file::TraceWriter &Writer;
   uint64_t OpenBytes = 0;
+  /// Pages whose chunk was opened since the last closeAll(). Some are closed
+  /// again, some are in the list twice.
+  std::vector<Page *> Opened;
   std::vector<Record> Records;
   ByteWriter Summaries;
 };

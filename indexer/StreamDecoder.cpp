@@ -19,10 +19,10 @@ struct StreamDecoder::Cursor {
 };
 
 StreamDecoder::StreamDecoder(MemoryImage &Image, DatabaseBuilder &Database,
-                             TranslationSink Translations)
+                             TranslationSink Translations, family::Kinship Kin)
     : Image(Image), Database(Database),
       Events(Image, Database, Superblocks, Calls, Block, Counts,
-             std::move(Translations)) {
+             std::move(Translations), std::move(Kin)) {
   Block.next();
 }
 
@@ -135,6 +135,8 @@ const uint32_t *StreamDecoder::decodeRun(const uint32_t *Word,
     uint32_t Words[Step::BatchSize];
     const size_t Most = std::min<size_t>(End - Word, Step::BatchSize);
     std::memcpy(Words, Word, Most * sizeof(*Words));
+    if (Events.translates())
+      Events.translate(MutableArrayRef(Words, Most));
     size_t Count = wordsBelow(Words, Most, Superblocks.stepEnd());
     size_t Taken = decodeBatch(Words, Count, At);
     Block.Sequence.add(ArrayRef(Words, Taken));
@@ -260,7 +262,10 @@ Error StreamDecoder::decodeWords(const RingChunk &Chunk) {
         return E;
       continue;
     }
-    uint32_t Exit = (Is & ~CH_RUN_FAULT) - 1;
+    uint32_t Own = Is & ~CH_RUN_FAULT;
+    if (Events.translates())
+      Events.translate(Own);
+    const uint32_t Exit = Own - 1;
     if (Exit >= Superblocks.exitCount())
       return createStringError(
           "run word names exit %u, but no superblock has that exit",

@@ -18,7 +18,7 @@ namespace chronicle::indexer {
 class StreamDecoder {
 public:
   StreamDecoder(MemoryImage &Image, DatabaseBuilder &Database,
-                TranslationSink Translations = {});
+                TranslationSink Translations = {}, family::Kinship Kin = {});
 
   /// Applies a chunk, and ends the block if the chunk is the block's last. An
   /// error means that the stream is invalid from some point of this block on;

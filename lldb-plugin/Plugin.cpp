@@ -6,6 +6,7 @@
 #include "lldb-plugin/causes/CauseCommands.h"
 #include "lldb-plugin/commands/Commands.h"
 #include "lldb-plugin/lldb/LldbInternals.h"
+#include "lldb-plugin/logs/LogCommands.h"
 #include "llvm/Support/raw_ostream.h"
 #include <set>
 
@@ -33,7 +34,11 @@ lldb::PluginInitialize(lldb::SBDebugger Debugger) {
   }
   if (!chronicle::commands::addCommands(Interpreter,
                                         {chronicle::causes::whyCommands(),
-                                         chronicle::causes::heapCommands()}))
+                                         chronicle::causes::controlCommands(),
+                                         chronicle::causes::heapCommands(),
+                                         chronicle::logs::logCommands(),
+                                         chronicle::logs::callListCommands(),
+                                         chronicle::logs::treeCommands()}))
     return false;
   Ours.insert(Debugger.GetID());
   if (!chronicle::internals::addProcessTraceLoad(Interpreter))

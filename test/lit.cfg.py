@@ -41,6 +41,16 @@ def compiler_proper(driver, name):
     return subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
+def release():
+    """How the release is built, and where it is then. A build by utils/check is one already."""
+    if config.unity:
+        return "true", config.build_dir
+    configure = "cd %s && %s --preset release -B %%t.dir" % (config.source_dir, config.cmake)
+    return configure + " && %s --build %%t.dir --target chronicle-product" % config.cmake, "%t.dir"
+
+
+build_release, release_dir = release()
+
 # %record runs a program natively and recorded, compares all that can be observed of
 # both runs, verifies the trace %t.db and prints what it says.
 # %split puts the parts of a test into %parts.
@@ -57,6 +67,8 @@ config.substitutions += [
     ("%fuzzers", os.path.join(config.test_exec_root, "fuzz")),
     ("%python", sys.executable),
     ("%cmake", config.cmake),
+    ("%build-release", build_release),
+    ("%release", release_dir),
     ("%build", config.build_dir),
     ("%cc1plus", compiler_proper(config.cxx_compiler, "cc1plus")),
     ("%cc1", compiler_proper(config.c_compiler, "cc1")),
@@ -89,6 +101,8 @@ def can_mount():
         ).returncode
 
 
+if os.geteuid() == 0:
+    config.available_features.add("root")
 if can_mount():
     config.available_features.add("mount")
 for program in ("gzip", "xz", "sqlite3", "perl", "bash", "git", "luajit", "openssl", "node",

@@ -32,6 +32,10 @@ void CallFollower::add(uint32_t Number, CallTracker Calls,
   Threads[Number] = std::move(T);
 }
 
+void CallFollower::inherit(uint32_t Number, CallTracker Calls) {
+  Threads[Number] = std::make_unique<Thread>(std::move(Calls));
+}
+
 std::vector<uint32_t> CallFollower::takeChanged() {
   std::vector<uint32_t> Changed;
   for (auto &[Number, T] : Threads) {

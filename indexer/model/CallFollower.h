@@ -34,6 +34,9 @@ public:
   void add(uint32_t Number, CallTracker Calls,
            llvm::ArrayRef<pieces::PendingSignal> Signals);
 
+  /// Makes a thread known whose stacks are not in the file yet.
+  void inherit(uint32_t Number, CallTracker Calls);
+
   /// Threads that ran or changed since the last call and are still there, in
   /// order.
   std::vector<uint32_t> takeChanged();

@@ -12,6 +12,7 @@ namespace chronicle::causes {
 
 /// The tables of the files …Commands.cpp.
 llvm::ArrayRef<commands::CommandSpec> whyCommands();
+llvm::ArrayRef<commands::CommandSpec> controlCommands();
 llvm::ArrayRef<commands::CommandSpec> heapCommands();
 
 } // namespace chronicle::causes

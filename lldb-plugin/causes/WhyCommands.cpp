@@ -4,6 +4,8 @@
 /// why.
 
 #include "lldb-plugin/causes/CauseCommands.h"
+#include "lldb-plugin/causes/SliceText.h"
+#include "lldb-plugin/causes/StepText.h"
 #include "lldb-plugin/commands/RegisterWrites.h"
 #include "lldb-plugin/commands/WatchedMemory.h"
 #include "lldb-plugin/target/Describe.h"
@@ -11,7 +13,6 @@
 #include "lldb-plugin/values/ValueText.h"
 #include "query/json/JsonValues.h"
 #include "trace-format/Text.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -40,100 +41,6 @@ static std::string textOf(CommandCall &Call, const AskedValue &What,
     return values::valueText(
         values::valueOf(Call.debugger().GetSelectedTarget(), Value, Type));
   return target::valueText(Value);
-}
-
-/// "eax", "Accounts + 40", "0x1fff000640".
-static std::string placeName(const query::Trace &T,
-                             const answers::ValuePlace &P, Timestamp At) {
-  if (!P.InMemory) {
-    std::string Name =
-        registers::nameOf({uint32_t(P.Address), std::max(P.Size, 1u)});
-    return Name.empty() ? "a register" : Name;
-  }
-  std::optional<symbols::SymbolAt> Global =
-      T.symbols().findGlobal(P.Address, At);
-  if (!Global)
-    return formatv("{0:x}", P.Address);
-  if (P.Address == Global->Address)
-    return Global->Name;
-  return formatv("{0} + {1}", Global->Name, P.Address - Global->Address);
-}
-
-/// The instruction as LLDB disassembles it; empty: it cannot.
-static std::string instructionText(lldb::SBTarget Target, uint64_t Pc) {
-  lldb::SBInstructionList List =
-      Target.ReadInstructions(lldb::SBAddress(Pc, Target), 1);
-  if (!List.GetSize())
-    return "";
-  lldb::SBInstruction I = List.GetInstructionAtIndex(0);
-  const char *Name = I.GetMnemonic(Target), *Operands = I.GetOperands(Target);
-  return StringRef(
-             formatv("{0} {1}", Name ? Name : "", Operands ? Operands : "")
-                 .str())
-      .trim()
-      .str();
-}
-
-/// "eax = 0x24 (36), 4 bytes at 0x1fff000664 = 0x9 (9)".
-static std::string operandsText(const query::Trace &T,
-                                const OriginStepAnswer &S) {
-  std::string Text;
-  for (const answers::OriginStep::Operand &O : S.Step.Operands) {
-    Text += Text.empty() ? "" : ", ";
-    if (O.Place.InMemory)
-      Text += formatv("{0} bytes at ", O.Place.Size);
-    Text +=
-        placeName(T, O.Place, S.Step.Time) + " = " + target::valueText(O.Value);
-  }
-  return Text;
-}
-
-static std::string mappingText(const OriginStepAnswer &S) {
-  if (!S.Step.To.InMemory)
-    return formatv("the system, when thread {0} started", S.Step.Thread);
-  if (!S.MappedFrom || S.MappedFrom->Path.empty())
-    return "the system, when the program started";
-  return ("initial data of " + sys::path::filename(S.MappedFrom->Path)).str();
-}
-
-/// What the step did: "to rax, in sum at a.c:11", "made: add eax, …".
-static std::string stepText(const query::Trace &T, lldb::SBTarget Target,
-                            const OriginStepAnswer &S,
-                            const target::Style &How) {
-  const answers::OriginStep &Step = S.Step;
-  const std::string Place = target::placeOf(S.Where, S.Caller, How);
-  const std::string In = Place.empty() ? "" : " in " + Place;
-  const std::string To =
-      Step.To.Size ? placeName(T, Step.To, Step.Time) : std::string();
-  if (!Step.Made)
-    return "to " + To + In;
-  switch (*Step.Made) {
-  case OriginKind::Computed: {
-    const std::string From = operandsText(T, S);
-    return "computed: " + instructionText(Target, Step.Pc) + In +
-           (From.empty() ? "" : ", from " + From);
-  }
-  case OriginKind::Constant:
-    return "constant in the code: " + instructionText(Target, Step.Pc) + In;
-  case OriginKind::Helper:
-    return "made by the processor: " + instructionText(Target, Step.Pc) + In;
-  case OriginKind::SystemCall:
-    return "system call " + (S.Call ? S.Call->Text : "") +
-           (Place.empty() ? "" : " from " + Place);
-  case OriginKind::Signal:
-    return "delivery of a signal, or the return from its handler";
-  case OriginKind::Mapping:
-  case OriginKind::Startup:
-    return mappingText(S);
-  case OriginKind::Outside:
-    return "another process";
-  case OriginKind::NeverWritten:
-    return "never written: " + To + " is as the system gave it, zero";
-  case OriginKind::Unknown:
-    return "not followed: something wrote " + To +
-           " that the trace does not have";
-  }
-  llvm_unreachable("no such origin");
 }
 
 /// How much deeper than the first the step is shown: a value in several parts
@@ -250,8 +157,69 @@ static void printTrail(CommandCall &Call, target::LoadedTrace &Loaded,
     }
 }
 
+static Error whySlice(CommandCall &Call, target::LoadedTrace &Loaded,
+                      const AskedValue &What, uint64_t Limit) {
+  constexpr uint64_t DefaultDepth = 10, Deepest = ~0u;
+  Expected<uint64_t> Depth = Call.number("depth", DefaultDepth);
+  if (!Depth)
+    return Depth.takeError();
+  origins::ValueEngine Engine(Loaded.trace().reader());
+  std::optional<Expected<variables::SliceAnswer>> Answer;
+  const bool Interrupted =
+      Call.interruptibly("why", [&](const answers::Cancellation &Cancel) {
+        Answer.emplace(variables::sliceOf(
+            Loaded.trace(), Engine, What.Place, What.At,
+            {uint32_t(std::min(*Depth, Deepest)), Limit}, Cancel));
+      });
+  if (!*Answer)
+    return Answer->takeError();
+  const variables::SliceAnswer &Found = **Answer;
+  if (Call.json()) {
+    json::Object O = jsonapi::toJSON(Found);
+    O["expression"] = jsonapi::jsonText(What.Title);
+    O["interrupted"] = Interrupted;
+    Call.printJson(std::move(O));
+    return Error::success();
+  }
+  Call.print(What.Title + "\n");
+  if (Call.has("lines")) {
+    const std::string Lines = sliceLines(Call.debugger(), Found, Call.style());
+    Call.print(Lines.empty() ? "No source line is known to have a part in it.\n"
+                             : Lines);
+  } else {
+    const SliceTree Tree =
+        sliceTree(Loaded.trace(), Loaded.process().GetTarget(), Found,
+                  Call.has("all"), Call.style(), [&](ArrayRef<uint8_t> Value) {
+                    // A register may be wider than the value that it has.
+                    if (Found.Roots.size() == 1)
+                      Value = Value.take_front(
+                          std::min<size_t>(Value.size(), What.Place.Size));
+                    return textOf(Call, What, Value);
+                  });
+    Call.print(Tree.Rows, "Nothing is known about it.");
+    if (Tree.Folded)
+      Call.print(formatv("{0} more step(s) carry a value within a line: --all "
+                         "shows them.\n",
+                         Tree.Folded)
+                     .str());
+  }
+  if (Interrupted)
+    Call.print("Interrupted: this is what was found so far.\n");
+  else if (Found.Nodes.size() >= Limit)
+    Call.print(
+        formatv("The slice goes on: raise --limit ({0}).\n", Limit).str());
+  else if (!Found.Complete)
+    Call.print(
+        formatv("The slice goes on: raise --depth ({0}).\n", *Depth).str());
+  return Error::success();
+}
+
 static Error why(CommandCall &Call, target::LoadedTrace &Loaded) {
   constexpr uint64_t DefaultLimit = 1000;
+  if (!Call.has("slice"))
+    for (const char *Option : {"depth", "lines"})
+      if (Call.has(Option))
+        return createStringError(formatv("--{0} is for --slice", Option));
   Expected<AskedValue> What = askedValue(Call, Loaded);
   if (!What)
     return What.takeError();
@@ -261,6 +229,8 @@ static Error why(CommandCall &Call, target::LoadedTrace &Loaded) {
   if (!*Limit)
     return createStringError("invalid value '0' of --limit: expected a "
                              "positive integer");
+  if (Call.has("slice"))
+    return whySlice(Call, Loaded, *What, *Limit);
   origins::ValueEngine Engine(Loaded.trace().reader());
   std::optional<Expected<OriginAnswer>> Answer;
   const bool Interrupted =
@@ -299,6 +269,13 @@ ArrayRef<CommandSpec> whyCommands() {
        Completes::Moment},
       {"all", 0, nullptr,
        "Also the steps that only carry the value within a source line."},
+      {"slice", 0, nullptr,
+       "Also follow the operands of what computed the value: all that it "
+       "depends on, as a tree."},
+      {"lines", 0, nullptr, "With --slice: the source lines, marked."},
+      {"depth", 0, "count",
+       "With --slice: maximum number of computations one after the other "
+       "(default 10)."},
       {"limit", 0, "count", "Maximum number of steps (default 1000)."},
       FullOption,
       JsonOption};
@@ -307,7 +284,8 @@ ArrayRef<CommandSpec> whyCommands() {
        .Run = why,
        .Help = "Show where a value came from: every place that it was copied "
                "through, and what made it.",
-       .Arguments = "[--all] <expression> | $register | -a <address> -s <size>",
+       .Arguments = "[--all] [--slice [--lines]] <expression> | $register | -a "
+                    "<address> -s <size>",
        .Details =
            "Follows the value backward, byte by byte, through memory and "
            "registers, copies, arguments, results and threads, to what made "
@@ -316,9 +294,18 @@ ArrayRef<CommandSpec> whyCommands() {
            "a module, a system call, or memory that nothing ever wrote.\n"
            "Prints a table, newest step first; a value that was put together "
            "from parts branches. 'chronicle goto' takes the times. Ctrl-C "
-           "shows what was found so far.\n",
+           "shows what was found so far.\n"
+           "--slice also follows the operands: the slice of the value is all "
+           "that had a part in computing it, byte by byte. What a value was "
+           "computed from is indented below it; what several need is shown "
+           "once. The condition of a conditional move counts; the address that "
+           "a value was read from and the branches before do not (why-here "
+           "shows those). --lines shows the source lines of the slice "
+           "instead.\n",
        .Examples = "  chronicle why Account->Balance\n"
                    "  chronicle why --all $rdi\n"
+                   "  chronicle why --slice --depth 3 Total\n"
+                   "  chronicle why --slice --lines Total\n"
                    "  chronicle why --at 1,234,567 -a 0x4c4010 -s 4\n",
        .Options = Options,
        .Words = Completes::Expression},

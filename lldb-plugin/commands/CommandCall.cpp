@@ -2,6 +2,8 @@
 #include "lldb-plugin/commands/CommandCall.h"
 #include "lldb-plugin/lldb/LldbInternals.h"
 #include "query/MomentText.h"
+#include "query/answers/RunEnd.h"
+#include "query/base/UnknownName.h"
 #include "query/json/JsonAnswers.h"
 #include "trace-format/Text.h"
 #include "llvm/ADT/STLExtras.h"
@@ -31,10 +33,20 @@ Error CommandCall::parseOption(ArrayRef<StringRef> Given, size_t &I) {
   bool Long = Word.starts_with("--");
   auto [Name, Attached] = Word.drop_front(Long ? 2 : 1).split('=');
   const OptionSpec *O = Long == (Name.size() > 1) ? Spec.option(Name) : nullptr;
+  if (!O && (Name == "help" || Name == "h"))
+    return createStringError(
+        formatv("for help, type 'help chronicle {0}'", Spec.Name));
   if (!O) {
     std::string Known;
-    for (const OptionSpec &Each : Spec.Options)
+    std::vector<StringRef> Names;
+    for (const OptionSpec &Each : Spec.Options) {
       Known += std::string(Known.empty() ? "--" : ", --") + Each.Name;
+      Names.emplace_back(Each.Name);
+    }
+    StringRef Meant = base::nearestName(Name, Names, Name.size() / 2);
+    if (Long && !Meant.empty())
+      return createStringError(
+          formatv("unknown option '{0}'; did you mean '--{1}'?", Word, Meant));
     return createStringError(
         formatv("unknown option '{1}': chronicle {0} has {2}. Put -- before an "
                 "argument that starts with a dash",
@@ -182,6 +194,9 @@ std::string CommandCall::cutOff() const {
       target::LoadedTrace::of(Debugger);
   if (!Loaded || Loaded->trace().reader().truncated().empty())
     return "";
+  const file::TraceReader &Reader = Loaded->trace().reader();
+  if (!Reader.rebuilt() && !answers::RunEnd::of(Reader.end()).cutShort())
+    return Reader.truncated().str();
   return formatv("the trace is cut off at time {0}: what ran after it is not "
                  "known",
                  groupedDigits(Loaded->trace().instructions()));

@@ -24,7 +24,7 @@ static Error systemCalls(CommandCall &Call, target::LoadedTrace &Loaded) {
   for (StringRef Name : Call.words()) {
     std::optional<uint32_t> Number = answers::systemCallNumber(Name);
     if (!Number)
-      return createStringError("no system call is called '" + Name.str() + "'");
+      return createStringError(questions::unknownSystemCall(Name));
     Numbers.push_back(*Number);
   }
   Expected<questions::SearchOptions> Options = Call.searchOptions(Loaded);

@@ -3,6 +3,7 @@
 /// \file
 /// last-exec, next-exec, executions.
 
+#include "lldb-plugin/commands/CodeLocation.h"
 #include "lldb-plugin/commands/CommandCall.h"
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Table.h"
@@ -17,11 +18,8 @@ namespace chronicle::commands {
 using questions::ExecutionAnswer;
 using values::CallReader;
 
-/// The code that the words name: "file:line", an address, or a function.
-/// Without words, the pc of the selected frame.
-static Expected<questions::CodeSelector> location(CommandCall &Call) {
+Expected<questions::CodeSelector> location(CommandCall &Call) {
   std::string Text = Call.text();
-  uint64_t Number;
   if (Text.empty()) {
     lldb::SBFrame Frame = Call.selectedFrame();
     if (!Frame.IsValid())
@@ -29,17 +27,11 @@ static Expected<questions::CodeSelector> location(CommandCall &Call) {
                                "or an address");
     return answers::AddressRange{Frame.GetPC(), Frame.GetPC()};
   }
-  if (!StringRef(Text).getAsInteger(0, Number))
-    return answers::AddressRange{Number, Number};
-  auto [File, Line] = StringRef(Text).rsplit(':');
-  if (!File.empty() && !File.ends_with(":") && !Line.empty() &&
-      !Line.getAsInteger(10, Number)) {
-    if (!Number || Number > UINT32_MAX)
-      return createStringError(formatv(
-          "invalid line '{0}': expected a number from 1 to 2^32 - 1", Line));
-    return questions::SourceLine{File.str(), uint32_t(Number)};
-  }
-  return questions::FunctionName{Text, Call.has("inside")};
+  Expected<questions::CodeSelector> Code = questions::parseCode(Text);
+  if (Code)
+    if (auto *Function = std::get_if<questions::FunctionName>(&*Code))
+      Function->Whole = Call.has("inside");
+  return Code;
 }
 
 /// The last execution before At, or the first one from At on.

@@ -46,7 +46,9 @@ private:
     if (SBDebugger::StateIsRunningState(Loaded->process().GetState()))
       return createStringError("the process is running: wait until it stops, "
                                "or stop it by 'process interrupt'");
-    return Spec.Run(Call, *Loaded);
+    Error Failed = Spec.Run(Call, *Loaded);
+    Loaded->forgetCall();
+    return Failed;
   }
 
   const CommandSpec &Spec;

@@ -8,6 +8,7 @@
 #include "lldb-plugin/target/Describe.h"
 #include "lldb-plugin/target/Scout.h"
 #include "lldb-plugin/target/Table.h"
+#include "lldb-plugin/values/ParentWriteText.h"
 #include "lldb-plugin/values/WriteFilter.h"
 #include "lldb-plugin/values/WriterText.h"
 #include "lldb-plugin/values/WrittenMembers.h"
@@ -249,7 +250,19 @@ static Error oneWrite(CommandCall &Call, target::LoadedTrace &Loaded,
   json::Object Answer = toJSON(*Shown, *What);
   if (!Note->empty())
     Answer["note"] = jsonapi::jsonText(*Note);
-  if (!Call.json()) {
+  std::string Earlier;
+  if (Backward)
+    if (Error E = Call.ask<std::string>([&](const answers::Cancellation &Stop) {
+                        return values::writeBeforeFork(
+                            T, Shown->Answer, Call.style(), Answer, Stop);
+                      })
+                      .moveInto(Earlier))
+      return E;
+  if (!Earlier.empty() && !Call.json()) {
+    Call.print(formatv("{0}: {1}, since the process was forked\n  {2}\n",
+                       What->title(), Shown->New, Earlier)
+                   .str());
+  } else if (!Call.json()) {
     const target::Style How = Call.style();
     Call.print(formatv("{0}: {1} -> {2}\n  time {3}, thread {4}: {5}\n",
                        What->title(), Shown->Old, Shown->New, How.time(W.Time),

@@ -21,6 +21,11 @@ static json::Object parseObject(StringRef Body) {
   return {};
 }
 
+/// The requests by which a client steps forward, which pass to lldb-dap.
+static bool isStep(StringRef Command) {
+  return is_contained({"next", "stepIn", "stepOut"}, Command);
+}
+
 //===-- From the client ---------------------------------------------------===//
 
 bool DapSession::fromClient(const Frame &F) {
@@ -42,16 +47,34 @@ bool DapSession::fromClient(const Frame &F) {
     ToAdapter += F.Whole;
     return true;
   }
+  // lldb-dap ends itself on such a number, which old clients use.
+  if (*P->Seq < 1) {
+    Renumbered[++LastOwnSeq] = *P->Seq;
+    std::string Whole;
+    appendRenumbered(Whole, F.Body, P->SeqText, LastOwnSeq);
+    return fromClient({Whole, StringRef(Whole).split("\r\n\r\n").second});
+  }
   Open[*P->Seq] = P->Command.str();
   if (!Refusal.empty()) {
     fail({*P->Seq, P->Command.str(), {}}, Refusal);
     return true;
   }
-  if (P->Command == "disconnect" || P->Command == "terminate")
+  if (P->Command == "disconnect" || P->Command == "terminate") {
     Ending = true;
+    for (const std::string &Body : std::exchange(Waiting, {})) {
+      std::optional<MessagePeek> Late = MessagePeek::at(Body);
+      fail({*Late->Seq, Late->Command.str(), {}}, "the session ends");
+    }
+    interruptCommands();
+  }
+  if (wait(*P, F))
+    return true;
   // LLDB moves the process now, so an earlier command did not cause the stop.
-  if (is_contained({"continue", "next", "stepIn", "stepOut"}, P->Command))
+  const bool Steps = isStep(P->Command);
+  if (Steps || P->Command == "continue")
     StopCause.clear();
+  if (Steps && What == Debuggee::Trace)
+    Stepping = true;
   if (!serve(*P, F))
     ToAdapter += F.Whole;
   return true;
@@ -70,13 +93,22 @@ bool DapSession::serve(const MessagePeek &P, const Frame &F) {
       {"restartFrame", &DapSession::restartFrame},
       {"pause", &DapSession::pause},
   };
+
   Handler Found =
       P.Command.starts_with("chronicle/") ? &DapSession::custom : nullptr;
   for (const auto &[Name, Handler] : Handlers)
     if (P.Command == Name)
       Found = Handler;
+  // Of a live process these pass as they are.
+  if (What == Debuggee::Trace && P.Command == "stackTrace")
+    Found = &DapSession::stackTrace;
+  if (What == Debuggee::Trace && P.Command == "restart") {
+    refuseRestart({*P.Seq, P.Command.str(), {}});
+    return true;
+  }
   bool Console = P.Command == "evaluate" && F.Body.contains("chronicle ");
-  if (!Found && !Console)
+  const bool Cancel = P.Command == "cancel";
+  if (!Found && !Console && !Cancel)
     return false;
   json::Object Message = parseObject(F.Body);
   Request R{*P.Seq, P.Command.str(), {}};
@@ -84,6 +116,8 @@ bool DapSession::serve(const MessagePeek &P, const Frame &F) {
     R.Arguments = std::move(*Arguments);
   if (Console)
     return console(R);
+  if (Cancel)
+    return cancel(R);
   (this->*Found)(std::move(R));
   return true;
 }
@@ -103,7 +137,14 @@ bool DapSession::fromAdapter(const Frame &F) {
       Then(Response);
       return true;
     }
-    Open.erase(*P->RequestSeq);
+    auto Known = Open.find(*P->RequestSeq);
+    const bool Step = Stepping && Known != Open.end() && isStep(Known->second);
+    if (Known != Open.end())
+      Open.erase(Known);
+    forward(F, *P);
+    if (Step && !parseObject(F.Body).getBoolean("success").value_or(false))
+      stepEnded();
+    return true;
   }
   if (P->Type == "event") {
     // Events that follow a held event must wait as well.
@@ -120,7 +161,7 @@ bool DapSession::fromAdapter(const Frame &F) {
 
 void DapSession::handleEvent(const Frame &F, const MessagePeek &P) {
   if (P.Event == "output" && Starting)
-    noteLoadError(parseObject(F.Body));
+    return loadOutput(parseObject(F.Body));
   if (P.Event != "stopped" && P.Event != "capabilities")
     return forward(F, P);
   json::Object Message = parseObject(F.Body);
@@ -134,11 +175,17 @@ void DapSession::handleEvent(const Frame &F, const MessagePeek &P) {
   send(std::move(Message));
 }
 
-void DapSession::noteLoadError(const json::Object &Message) {
-  const json::Object *Body = Message.getObject("body");
-  StringRef Text = Body ? Body->getString("output").value_or("") : "";
-  if (Text.consume_front("error: "))
-    LoadError = Text.rtrim();
+/// What loading a trace prints. Editors show "important" output as a
+/// notification: a session without sources should say why where it is seen.
+void DapSession::loadOutput(json::Object Message) {
+  if (json::Object *Body = Message.getObject("body")) {
+    StringRef Text = Body->getString("output").value_or("");
+    if (Text.consume_front("error: "))
+      LoadError = Text.rtrim();
+    else if (Text.starts_with("warning: "))
+      (*Body)["category"] = "important";
+  }
+  send(std::move(Message));
 }
 
 /// lldb-dap's reason for a stop at either end of a recording, and for every
@@ -155,27 +202,37 @@ void DapSession::stopped(json::Object Message) {
   std::string Reason = Body.getString("reason").value_or("").str();
   if (What == Debuggee::Live)
     return send(std::move(Message));
-  if (Reason == "entry" || (Reason == HistoryBoundary && Cause != "goto"))
+  if (Reason == "entry" || Reason == HistoryBoundary)
     return sendLocated(std::move(Message), std::move(Cause));
   bool Known = StringRef(Reason).ends_with("breakpoint") ||
                (Reason == "exception" && Cause != "pause");
   if (!Known && !Cause.empty())
     Body["reason"] = Cause;
-  send(std::move(Message));
+  sendStop(std::move(Message));
+}
+
+/// Tells the client about a stop. What waited for it may go on.
+void DapSession::sendStop(json::Object Stop) {
+  const bool All =
+      Stop.getObject("body")->getBoolean("allThreadsStopped").value_or(false);
+  send(std::move(Stop));
+  if (All)
+    stepEnded();
 }
 
 /// Sets the reason of a stop by its position.
-/// \param Info what `chronicle info --json` or `chronicle now --json` printed.
+/// \param Now what `chronicle now --json` printed.
 static void setReason(json::Object &Body, StringRef Cause,
-                      const json::Object &Info) {
-  const json::Object *Now = Info.getObject("now");
-  if (!Now)
-    Now = &Info;
-  std::optional<int64_t> Time = Now->getInteger("time");
-  bool AtEnd = Time && Time == Now->getInteger("instructions");
-  if (Body.getString("reason") == "entry") {
-    if (AtEnd && answers::RunEnd::of(Info.getObject("end")).signal())
-      Body["reason"] = "exception";
+                      const json::Object &Now,
+                      std::optional<int64_t> CrashTime) {
+  std::optional<int64_t> Time = Now.getInteger("time");
+  bool AtEnd = Time && Time == Now.getInteger("instructions");
+  if (Time && Time == CrashTime) {
+    Body["reason"] = "exception";
+  } else if (Body.getString("reason") == "entry") {
+    return;
+  } else if (Cause == "goto") {
+    Body["reason"] = Cause;
   } else if (Time == 0) {
     Body["reason"] = "entry";
     Body["description"] = "the start of the run";
@@ -189,17 +246,25 @@ static void setReason(json::Object &Body, StringRef Cause,
 
 void DapSession::sendLocated(json::Object Stop, std::string Cause) {
   Locating = true;
-  bool First = Stop.getObject("body")->getString("reason") == "entry";
+  // Only `info` says how the run ended.
+  const bool First = Stop.getObject("body")->getString("reason") == "entry";
   run({First ? "chronicle info --json" : "chronicle now --json"},
-      [this, Stop = std::move(Stop),
+      [this, First, Stop = std::move(Stop),
        Cause = std::move(Cause)](Expected<std::string> Printed) mutable {
         Locating = false;
+        json::Object Answer;
         // Without an answer this is a live process, or one that has gone on.
         if (Printed)
-          setReason(*Stop.getObject("body"), Cause, parseObject(*Printed));
+          Answer = parseObject(*Printed);
         else
           consumeError(Printed.takeError());
-        send(std::move(Stop));
+        const json::Object *Now = First ? Answer.getObject("now") : &Answer;
+        if (First && Now &&
+            answers::RunEnd::of(Answer.getObject("end")).signal())
+          CrashTime = Now->getInteger("instructions");
+        if (Now && !Now->empty())
+          setReason(*Stop.getObject("body"), Cause, *Now, CrashTime);
+        sendStop(std::move(Stop));
         releaseEvents();
       });
 }
@@ -221,10 +286,17 @@ void DapSession::releaseEvents() {
 
 void DapSession::send(json::Object Message) {
   Message["seq"] = ++LastSeq;
+  if (std::optional<int64_t> To = Message.getInteger("request_seq"))
+    if (auto Known = Renumbered.find(*To); Known != Renumbered.end()) {
+      Message["request_seq"] = Known->second;
+      Renumbered.erase(Known);
+    }
   appendFrame(ToClient, std::move(Message));
 }
 
 void DapSession::forward(const Frame &F, const MessagePeek &P) {
+  if (P.RequestSeq && Renumbered.count(*P.RequestSeq))
+    return send(parseObject(F.Body));
   ++LastSeq;
   if (P.Type == "request" && P.Seq)
     Reverse[LastSeq] = *P.Seq;
@@ -302,21 +374,26 @@ static Expected<std::string> printedBy(json::Object &Response) {
   return createStringError(Why);
 }
 
-void DapSession::run(std::vector<std::string> Commands, Output Then) {
+void DapSession::run(std::vector<std::string> Commands, Output Then,
+                     std::optional<int64_t> For) {
   assert(!Commands.empty());
   // The backtick marks a command in every mode of lldb-dap's console.
   json::Object Arguments{{"expression", "`" + Commands.front()},
                          {"context", "repl"}};
   Commands.erase(Commands.begin());
   ask("evaluate", std::move(Arguments),
-      [this, Rest = std::move(Commands),
+      [this, For, Rest = std::move(Commands),
        Then = std::move(Then)](json::Object &Response) mutable {
+        if (For)
+          Commanding.erase(*For);
         Expected<std::string> Printed = printedBy(Response);
         if (!Printed || Rest.empty())
           Then(std::move(Printed));
         else
-          run(std::move(Rest), std::move(Then));
+          run(std::move(Rest), std::move(Then), For);
       });
+  if (For)
+    Commanding[*For] = LastOwnSeq;
 }
 
 } // namespace chronicle::dap

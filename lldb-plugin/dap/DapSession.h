@@ -52,6 +52,7 @@ private:
   };
   using Answer = llvm::unique_function<void(llvm::json::Object &Response)>;
   using Output = llvm::unique_function<void(llvm::Expected<std::string>)>;
+  using Printed = llvm::unique_function<void(llvm::StringRef)>;
 
   // To the client.
   void send(llvm::json::Object Message);
@@ -65,7 +66,12 @@ private:
            std::optional<int64_t> Seq = std::nullopt);
   /// Runs LLDB commands in order until one fails. \p Then gets what the last
   /// one printed, or the error.
-  void run(std::vector<std::string> Commands, Output Then);
+  /// \param For the client's request that they serve, which can be cancelled.
+  void run(std::vector<std::string> Commands, Output Then,
+           std::optional<int64_t> For = std::nullopt);
+  /// Interrupts the commands that run for requests of the client.
+  /// \return whether there were any.
+  bool interruptCommands();
 
   // Requests (DapSessionRequests.cpp).
   bool serve(const MessagePeek &P, const Frame &F);
@@ -74,6 +80,8 @@ private:
   void stepBack(Request R);
   void reverseContinue(Request R);
   void pause(Request R);
+  /// \return false if lldb-dap knows the request that is to be cancelled.
+  bool cancel(const Request &R);
   void gotoTargets(Request R);
   /// Adds the execution that a command found to the targets.
   /// \return why there is none, or nothing.
@@ -84,17 +92,38 @@ private:
   void custom(Request R);
   /// \return false if this is not one of Chronicle's commands.
   bool console(const Request &R);
+  void stackTrace(Request R);
+  void refuseRestart(const Request &R);
+  /// The commands that select the thread and frame of a request. lldb-dap
+  /// itself runs commands in the frame that was selected last.
+  static std::vector<std::string>
+  selection(const llvm::json::Object &Arguments);
+
+  // Moves (DapSessionMoves.cpp).
+  /// Whether a command stops the process somewhere whenever it succeeds.
+  enum class Effect { MayStop, Stops };
   /// Runs a command that may move the process. The client gets the response
   /// before the events of the move, whatever order lldb-dap sends them in.
-  void move(Request R, std::string Text, llvm::StringRef Cause, Output Then);
+  /// \param Then gets what the command printed. If it fails, \p R and \p Along
+  /// are answered by its error instead.
+  void move(Request R, std::string Text, llvm::StringRef Cause, Printed Then,
+            Effect E = Effect::Stops, std::vector<Request> Along = {});
+  /// Keeps a request back that must not reach lldb-dap while a step is under
+  /// way. \return whether it waits.
+  bool wait(const MessagePeek &P, const Frame &F);
+  /// The requests behind a step back that are the same, which it takes along.
+  std::vector<Request> sameSteps(const Request &R);
+  /// A step has ended: serves what waits for it, up to the next step.
+  void stepEnded();
   void started(Request R, llvm::json::Object &Response);
 
   // Events.
   void handleEvent(const Frame &F, const MessagePeek &P);
   void stopped(llvm::json::Object Message);
   void sendLocated(llvm::json::Object Stop, std::string Cause);
+  void sendStop(llvm::json::Object Stop);
   void releaseEvents();
-  void noteLoadError(const llvm::json::Object &Message);
+  void loadOutput(llvm::json::Object Message);
 
   std::string &ToClient, &ToAdapter;
   std::string Refusal;
@@ -121,6 +150,19 @@ private:
   /// The reason to report for the next stop, unless LLDB knows a better one.
   std::string StopCause;
 
+  /// The client's requests for which LLDB runs a command, and the number that
+  /// lldb-dap knows the command by.
+  std::map<int64_t, int64_t> Commanding;
+  /// A step or jump is under way, and will end by a stop.
+  bool Stepping = false;
+  /// Bodies of the requests that wait for it, in order.
+  std::deque<std::string> Waiting;
+  /// Requests whose number lldb-dap does not take: its number, and the
+  /// client's.
+  std::map<int64_t, int64_t> Renumbered;
+
+  /// When the program was killed by a signal: the end of the run.
+  std::optional<int64_t> CrashTime;
   std::vector<int64_t> Targets; ///< the timestamps that gotoTargets returned
   /// Source directories as recorded, and where they are on this machine.
   std::vector<std::pair<std::string, std::string>> SourceMap;

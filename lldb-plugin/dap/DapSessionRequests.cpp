@@ -8,6 +8,7 @@
 #include "query/Trace.h"
 #include "query/files/PackedTree.h"
 #include "query/processes/RunDirectory.h"
+#include "query/questions/CallQuestions.h"
 #include "trace-format/Text.h"
 #include "trace-format/UntrustedJson.h"
 #include "llvm/ADT/StringExtras.h"
@@ -82,7 +83,35 @@ static std::string fileOptions(const json::Object &Arguments) {
   if (const json::Array *List = Arguments.getArray("debugDirectories"))
     for (const json::Value &Each : *List)
       Text += " --debug-directory " + places::quoteForLldb(textOf(Each));
+  if (Arguments.getBoolean("anyBuild").value_or(false))
+    Text += " --any-build";
   return Text;
+}
+
+/// The moment that `at` means. LLDB does not know "main-end": the last
+/// instruction of main, where the user's code is still on the stack. If main
+/// did not return, that is the end of the run, as for a crash.
+static std::string momentOf(const query::Trace &T, const json::Value *At) {
+  std::string Text = At ? textOf(*At) : "end";
+  if (Text != "main-end")
+    return Text;
+  questions::SearchOptions Last;
+  Last.When = {0, T.instructions()};
+  Last.Limit = 1;
+  Last.Backward = true;
+  std::optional<questions::CallEnd> Left;
+  Expected<questions::SearchEnd> Searched =
+      questions::searchCalls(T, "main", Last,
+                             [&](const questions::CallAnswer &Call) {
+                               Left = Call.End;
+                               return false;
+                             },
+                             {});
+  if (!Searched)
+    consumeError(Searched.takeError()); // there is no function main
+  if (!Left || Left->How != questions::CallEnd::Kind::Return || !Left->Time)
+    return "end";
+  return formatv("{0}", *Left->Time - 1);
 }
 
 /// Handles `launch` and `attach`. With a trace, the request becomes an `attach`
@@ -116,15 +145,16 @@ void DapSession::start(Request R) {
     What = Debuggee::Trace;
     Starting = true;
     std::string Load = "!chronicle load " + places::quoteForLldb(Path);
-    if (json::Value *At = R.Arguments.get("at"))
-      Load += " --at " + places::quoteForLldb(textOf(*At));
+    Load += " --at " +
+            places::quoteForLldb(momentOf(**Opened, R.Arguments.get("at")));
     Load += fileOptions(R.Arguments);
     json::Array Commands{std::move(Load)};
     if (json::Array *More = R.Arguments.getArray("attachCommands"))
       for (json::Value &Word : *More)
         Commands.push_back(Word);
-    for (StringRef Name : {"trace", "at", "process", "sysroot",
-                           "debugDirectories", "program", "args", "env"})
+    for (StringRef Name :
+         {"trace", "at", "process", "sysroot", "debugDirectories", "anyBuild",
+          "program", "args", "env"})
       Arguments.erase(Name);
     Arguments["attachCommands"] = std::move(Commands);
     // By default a recorded run does not continue by itself.
@@ -166,205 +196,47 @@ void DapSession::started(Request R, json::Object &Response) {
   });
 }
 
-//===-- Moves -------------------------------------------------------------===//
+//===-- Requests that are changed -----------------------------------------===//
 
-/// lldb-dap's frame ids hold LLDB's index of the thread in the upper bits and
-/// of the frame in the lower bits.
-static constexpr unsigned ThreadShift = 19;
-static int64_t frameOf(int64_t Id) {
-  return Id & ((int64_t(1) << ThreadShift) - 1);
-}
-
-/// The commands that select the thread and frame of a request. lldb-dap itself
-/// runs commands in the frame that was selected last.
-static std::vector<std::string> selection(const json::Object &Arguments) {
-  if (std::optional<int64_t> Id = Arguments.getInteger("frameId"))
-    return {formatv("thread select {0}", *Id >> ThreadShift),
-            formatv("frame select {0}", frameOf(*Id))};
-  if (std::optional<int64_t> Thread = Arguments.getInteger("threadId"))
-    return {formatv("thread select -t {0}", *Thread)};
-  return {};
-}
-
-void DapSession::move(Request R, std::string Text, StringRef Cause,
-                      Output Then) {
-  if (What == Debuggee::Live)
-    return fail(R,
-                "only a recorded run can go back in time: record the program "
-                "with 'chronicle record' and debug the trace");
-  ++Moving;
-  std::vector<std::string> Commands = selection(R.Arguments);
-  Commands.push_back(std::move(Text));
-  run(std::move(Commands),
-      [this, R = std::move(R), Cause = Cause.str(),
-       Then = std::move(Then)](Expected<std::string> Printed) mutable {
-        --Moving;
-        if (Printed) {
-          StopCause = Cause;
-          Then(std::move(Printed));
-        } else {
-          fail(R, toString(Printed.takeError()));
-        }
-        releaseEvents();
-      });
-}
-
-void DapSession::stepBack(Request R) {
-  StringRef Size = R.Arguments.getString("granularity").value_or("statement");
-  Request Asked{R.Seq, R.Command, {}};
-  move(std::move(R),
-       Size == "instruction" ? "chronicle reverse-stepi"
-                             : "chronicle reverse-next",
-       "step", [this, Asked](Expected<std::string>) { respond(Asked); });
-}
-
-void DapSession::reverseContinue(Request R) {
-  Request Asked{R.Seq, R.Command, {}};
-  move(std::move(R), "chronicle reverse-continue", "step",
-       [this, Asked](Expected<std::string>) {
-         respond(Asked, json::Object{{"allThreadsContinued", true}});
-       });
-}
-
-/// lldb-dap's own `pause` does nothing while LLDB is at a stop that it hides,
-/// such as at a breakpoint whose condition is false.
-void DapSession::pause(Request R) {
-  if (What == Debuggee::Live) {
-    json::Object Same = R.Arguments;
-    int64_t Seq = R.Seq;
-    ask(
-        "pause", std::move(Same),
-        [this, Seq](json::Object &Response) {
-          Open.erase(Seq);
-          send(std::move(Response));
-        },
-        Seq);
-    return;
-  }
-  std::string Before = std::exchange(StopCause, "pause");
-  run({"process interrupt"},
-      [this, R = std::move(R), Before](Expected<std::string> Printed) {
-        if (Printed)
-          return respond(R);
-        StopCause = Before;
-        fail(R, toString(Printed.takeError()));
-      });
-}
-
-//===-- Jumps -------------------------------------------------------------===//
-
-/// The JSON object that a command printed.
-static Expected<json::Object> objectIn(Expected<std::string> Printed) {
-  if (!Printed)
-    return Printed.takeError();
-  Expected<json::Value> Parsed = parseUntrustedJson(*Printed);
-  if (!Parsed)
-    return Parsed.takeError();
-  if (json::Object *O = Parsed->getAsObject())
-    return std::move(*O);
-  return createStringError("expected a JSON object from LLDB, got: " +
-                           *Printed);
-}
-
-/// The targets are the last and the next execution of the line.
-void DapSession::gotoTargets(Request R) {
-  const json::Object *Source = R.Arguments.getObject("source");
-  std::optional<StringRef> Path;
-  if (Source)
-    Path = Source->getString("path");
-  std::optional<int64_t> Line = R.Arguments.getInteger("line");
-  if (!Path || !Line)
-    return fail(R, "gotoTargets needs a source file and a line");
-  SmallString<256> Recorded(*Path);
-  for (const auto &[There, Here] : SourceMap)
-    if (sys::path::replace_path_prefix(Recorded, Here, There))
-      break;
-  std::string Place =
-      places::quoteForLldb(formatv("{0}:{1}", Recorded, *Line).str());
-  run({"chronicle last-exec --json --no-jump " + Place},
-      [this, R = std::move(R), Place](Expected<std::string> Printed) mutable {
-        json::Array List;
-        std::string Why = addTarget(List, "last execution", std::move(Printed));
-        run({"chronicle next-exec --json --no-jump " + Place},
-            [this, R = std::move(R), List = std::move(List),
-             Why = std::move(Why)](Expected<std::string> Printed) mutable {
-              addTarget(List, "next execution", std::move(Printed));
-              if (List.empty())
-                return fail(R, Why);
-              respond(R, json::Object{{"targets", std::move(List)}});
-            });
-      });
-}
-
-std::string DapSession::addTarget(json::Array &List, StringRef Label,
-                                  Expected<std::string> Printed) {
-  Expected<json::Object> Execution = objectIn(std::move(Printed));
-  if (!Execution)
-    return toString(Execution.takeError());
-  std::optional<int64_t> Time = Execution->getInteger("time");
-  if (!Time)
-    return "the execution has no time";
-  Targets.push_back(*Time);
-  const json::Object *Symbol = Execution->getObject("symbol");
-  List.push_back(json::Object{
-      {"id", int64_t(Targets.size())},
-      {"label", formatv("{0} (time {1})", Label, groupedDigits(*Time)).str()},
-      {"line", Symbol ? Symbol->getInteger("line").value_or(0) : 0},
-      {"instructionPointerReference",
-       Execution->getString("pc").value_or("").str()}});
-  return "";
-}
-
-void DapSession::goTo(Request R) {
-  int64_t Id = R.Arguments.getInteger("targetId").value_or(0);
-  if (Id < 1 || uint64_t(Id) > Targets.size())
-    return fail(R, "unknown target: request gotoTargets first");
-  Request Asked{R.Seq, R.Command, {}};
-  // Selects no thread: the one that runs at that time becomes the current one.
-  R.Arguments.clear();
-  move(std::move(R), formatv("chronicle goto {0}", Targets[Id - 1]), "goto",
-       [this, Asked](Expected<std::string>) { respond(Asked); });
-}
-
-/// Where a breakpoint on the function of one of LLDB's frames stopped when it
-/// was called. History has one frame per call; LLDB also has one per function
-/// inlined into it.
-static std::optional<int64_t> startOf(const json::Object &Stack,
-                                      int64_t Frame) {
-  const json::Array *Frames = Stack.getArray("frames");
+/// The debug information of system libraries names files that are seldom there.
+/// An editor shows an error page for such a file, so the frame gets none: the
+/// editor goes to the first frame that has a source.
+static void dropMissingSources(json::Object &Response) {
+  json::Object *Body = Response.getObject("body");
+  json::Array *Frames = Body ? Body->getArray("stackFrames") : nullptr;
   if (!Frames)
-    return std::nullopt;
-  for (const json::Value &Each : *Frames) {
-    const json::Object *Call = Each.getAsObject();
-    if (!Call)
-      break;
-    const json::Object *Symbol = Call->getObject("symbol");
-    const json::Array *Outer =
-        Symbol ? Symbol->getArray("inlined-into") : nullptr;
-    Frame -= 1 + (Outer ? Outer->size() : 0);
-    if (Frame < 0)
-      return Call->getInteger("start");
+    return;
+  for (json::Value &Each : *Frames) {
+    json::Object *Frame = Each.getAsObject();
+    const json::Object *Source = Frame ? Frame->getObject("source") : nullptr;
+    if (!Source || Source->getInteger("sourceReference").value_or(0))
+      continue;
+    StringRef Path = Source->getString("path").value_or("");
+    if (sys::path::is_absolute(Path) && sys::fs::exists(Path))
+      continue;
+    Frame->erase("source");
+    (*Frame)["line"] = 0;
+    (*Frame)["column"] = 0;
+    (*Frame)["presentationHint"] = "subtle";
   }
-  return std::nullopt;
 }
 
-void DapSession::restartFrame(Request R) {
-  std::vector<std::string> Commands = selection(R.Arguments);
-  int64_t Frame = frameOf(R.Arguments.getInteger("frameId").value_or(0));
-  Commands.emplace_back("chronicle backtrace --json");
-  run(std::move(Commands), [this, R = std::move(R),
-                            Frame](Expected<std::string> Printed) mutable {
-    Expected<json::Object> Stack = objectIn(std::move(Printed));
-    if (!Stack)
-      return fail(R, toString(Stack.takeError()));
-    std::optional<int64_t> Start = startOf(*Stack, Frame);
-    if (!Start)
-      return fail(R, "the recording does not show when this frame was called");
-    Request Asked{R.Seq, R.Command, {}};
-    R.Arguments.clear();
-    move(std::move(R), formatv("chronicle goto {0}", *Start), "goto",
-         [this, Asked](Expected<std::string>) { respond(Asked); });
-  });
+void DapSession::stackTrace(Request R) {
+  const int64_t Seq = R.Seq;
+  ask(
+      "stackTrace", std::move(R.Arguments),
+      [this, Seq](json::Object &Response) {
+        Open.erase(Seq);
+        dropMissingSources(Response);
+        send(std::move(Response));
+      },
+      Seq);
+}
+
+/// lldb-dap has no command line to start again, and ends itself.
+void DapSession::refuseRestart(const Request &R) {
+  fail(R, "a recorded run cannot be restarted: go to its start by 'chronicle "
+          "goto start', or record it again");
 }
 
 //===-- Commands as requests ----------------------------------------------===//
@@ -411,9 +283,12 @@ void DapSession::custom(Request R) {
     Text += " " + places::quoteForLldb(textOf(*Expression));
   Request Asked{R.Seq, R.Command, {}};
   StringRef Cause = causeOf(Name);
-  move(std::move(R), Text, Cause, [this, Asked](Expected<std::string> Printed) {
-    respond(Asked, jsonOf(*Printed));
-  });
+  const bool Stops = Name == "goto" || (Name.starts_with("reverse") &&
+                                        !Name.ends_with("Continue"));
+  move(
+      std::move(R), Text, Cause,
+      [this, Asked](StringRef Text) { respond(Asked, jsonOf(Text)); },
+      Stops ? Effect::Stops : Effect::MayStop);
 }
 
 /// Handles a command typed in the debug console. lldb-dap would evaluate it as

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/history/HistoryFrames.h"
+#include "query/ancestry/Ancestry.h"
 #include "query/questions/FunctionEntry.h"
 #include "trace-format/GuestState.h"
 #include "llvm/Support/Endian.h"
@@ -125,6 +126,8 @@ Expected<size_t> HistoryFrames::count() {
 /// instruction.
 Expected<answers::Registers>
 HistoryFrames::interruptedRegisters(const answers::Activation &Handler) const {
+  if (ancestry::isInherited(*T, Handler))
+    return interruptedInParent(Handler);
   Expected<answers::Registers> R = T->registers(Thread, Handler.Entry);
   if (!R)
     return R.takeError();
@@ -169,6 +172,8 @@ HistoryFrames::registersAtEntry(size_t Index) const {
   if (Frame.What == HistoryFrame::Trampoline)
     return std::nullopt;
   const answers::Activation &A = Stack[Frame.Activation];
+  if (ancestry::isInherited(*T, A))
+    return std::nullopt;
   Expected<std::optional<questions::FunctionEntry>> Entered =
       questions::functionEntry(*T, A, Time);
   if (!Entered)
@@ -183,10 +188,55 @@ HistoryFrames::registersAtEntry(size_t Index) const {
   return *R;
 }
 
+/// The frames of the parent when it forked this process.
+Expected<HistoryFrames> HistoryFrames::parentFrames() const {
+  if (!Parent)
+    if (Error E = ancestry::openParent(*T).moveInto(Parent))
+      return E;
+  auto From = ancestry::forkedFrom(*T);
+  return create(*Parent, From->Thread, From->Time);
+}
+
+/// As interruptedRegisters(), for a handler that was under way then.
+Expected<answers::Registers>
+HistoryFrames::interruptedInParent(const answers::Activation &Handler) const {
+  Expected<HistoryFrames> Theirs = parentFrames();
+  if (!Theirs)
+    return Theirs.takeError();
+  if (Error E = Theirs->know(~size_t(0)))
+    return E;
+  for (const answers::Activation &A : Theirs->Stack)
+    if (A.Signal && A.StackPointer == Handler.StackPointer)
+      return Theirs->interruptedRegisters(A);
+  return createStringError("the trace of its parent does not have this frame");
+}
+
+/// The registers of a frame that had made its call when the process was forked.
+/// They are those of the same frame in the parent.
+Expected<answers::Registers>
+HistoryFrames::inheritedRegisters(uint64_t Cfa) const {
+  Expected<HistoryFrames> Theirs = parentFrames();
+  if (!Theirs)
+    return Theirs.takeError();
+  for (size_t I = 0;; ++I) {
+    Expected<const HistoryFrame *> Frame = Theirs->frame(I);
+    if (!Frame)
+      return Frame.takeError();
+    if (!*Frame)
+      return createStringError(
+          "the trace of its parent does not have this frame");
+    if ((*Frame)->Cfa == Cfa)
+      return Theirs->registers(I);
+  }
+}
+
 Expected<answers::Registers> HistoryFrames::registers(size_t Index) const {
   const HistoryFrame &Frame = Frames[Index];
   if (!Index)
     return T->registers(Thread, Time);
+  const bool OfCaller = Frame.What != HistoryFrame::Trampoline;
+  if (ancestry::isInherited(*T, Stack[Frame.Activation - OfCaller]))
+    return inheritedRegisters(Frame.Cfa);
   if (Frame.What != HistoryFrame::Trampoline)
     if (auto Jumped = Stack[Frame.Activation - 1].Jumped)
       return T->registers(Thread, *Jumped);

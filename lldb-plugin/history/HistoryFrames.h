@@ -59,10 +59,16 @@ private:
   llvm::Error addFrames();
   llvm::Expected<uint64_t> returnAddress(const answers::Activation &A) const;
   llvm::Expected<answers::Registers> entryRegisters(size_t Index) const;
+  llvm::Expected<HistoryFrames> parentFrames() const;
+  llvm::Expected<answers::Registers> inheritedRegisters(uint64_t Cfa) const;
+  llvm::Expected<answers::Registers>
+  interruptedInParent(const answers::Activation &Handler) const;
   llvm::Expected<answers::Registers>
   interruptedRegisters(const answers::Activation &A) const;
 
   const query::Trace *T;
+  /// Opened when it is first needed.
+  mutable std::shared_ptr<const query::Trace> Parent;
   uint32_t Thread;
   Timestamp Time;
   std::vector<HistoryFrame> Frames;

@@ -8,17 +8,34 @@ using lldb::CommandObjectSP;
 namespace chronicle::internals {
 namespace {
 
+using UnknownText = std::function<std::string(llvm::StringRef)>;
+
+/// The public face of a result. Its constructor is protected.
+struct PublicResult : lldb::SBCommandReturnObject {
+  explicit PublicResult(CommandReturnObject &Result)
+      : SBCommandReturnObject(Result) {}
+};
+
 /// A group of commands in which no subcommand means a certain one.
 class GroupCommand : public ForwardingCommand {
 public:
-  GroupCommand(const char *Name, CommandObjectSP Group, CommandObjectSP Default)
-      : ForwardingCommand(Name, std::move(Group)), Default(std::move(Default)) {
+  GroupCommand(const char *Name, CommandObjectSP Group, CommandObjectSP Default,
+               UnknownText Unknown)
+      : ForwardingCommand(Name, std::move(Group)), Default(std::move(Default)),
+        Unknown(std::move(Unknown)) {
     SetIsUserCommand(true);
   }
 
   void Execute(const char *Words, CommandReturnObject &Result) override {
-    const bool None = llvm::StringRef(Words ? Words : "").trim().empty();
-    (None ? Default : Inner)->Execute(None ? "" : Words, Result);
+    const llvm::StringRef Text = llvm::StringRef(Words ? Words : "").trim();
+    if (Text.empty())
+      return Default->Execute("", Result);
+    const llvm::StringRef Name = Text.split(' ').first;
+    const std::string Problem =
+        Inner->GetSubcommandObject(Name, nullptr) ? "" : Unknown(Name);
+    if (Problem.empty())
+      return Inner->Execute(Words, Result);
+    PublicResult(Result).SetError(Problem.c_str());
   }
 
   bool IsMultiwordObject() override { return true; }
@@ -48,12 +65,13 @@ public:
 
 private:
   CommandObjectSP Default;
+  UnknownText Unknown;
 };
 
 } // namespace
 
 void setDefaultCommand(lldb::SBCommandInterpreter Interpreter,
-                       const char *Subcommand) {
+                       const char *Subcommand, UnknownText Unknown) {
   CommandObject::CommandMap &Groups =
       userGroups(privateInterpreter(Interpreter));
   auto Group = Groups.find("chronicle");
@@ -61,8 +79,8 @@ void setDefaultCommand(lldb::SBCommandInterpreter Interpreter,
     return;
   CommandObjectSP Default = Group->second->GetSubcommandSPExact(Subcommand);
   if (Default)
-    Group->second =
-        std::make_shared<GroupCommand>("chronicle", Group->second, Default);
+    Group->second = std::make_shared<GroupCommand>("chronicle", Group->second,
+                                                   Default, std::move(Unknown));
 }
 
 } // namespace chronicle::internals

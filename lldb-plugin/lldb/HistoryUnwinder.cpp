@@ -154,11 +154,17 @@ public:
   /// Whether the frames that LLDB has may be of another moment. They are if
   /// something, such as LLDB's status line, asked for them while the process
   /// ran.
-  bool isStale() const { return Known && KnownAt != Where().Time; }
+  bool isStale() const {
+    const session::Position Now = Where();
+    return Known &&
+           (KnownAt.Time != Now.Time || KnownAt.Diverted != Now.Diverted);
+  }
 
   /// Prepares the variables of frame #0, which costs the frame, unless the
   /// thread is where it was when this was done last. Most threads wait.
   void prepareInnermost() {
+    if (Where().Diverted)
+      return;
     const state::ModuleLoad *In = nullptr;
     uint64_t Pc = 0;
     const Timestamp Now = Where().Time;
@@ -327,7 +333,11 @@ private:
     if (Known)
       return Frames ? &*Frames : nullptr;
     Known = true;
-    Timestamp Now = KnownAt = Where().Time;
+    KnownAt = Where();
+    // A call that the debugger makes is not in the history.
+    if (KnownAt.Diverted)
+      return nullptr;
+    const Timestamp Now = KnownAt.Time;
     Expected<history::HistoryFrames> Made =
         history::HistoryFrames::create(*Run, number(Now), Now);
     if (!Made)
@@ -355,7 +365,7 @@ private:
   /// The registers at the entry of each frame's function; null: not known.
   std::map<uint32_t, std::shared_ptr<HistoryRegisters>> Entries;
   bool Known = false;
-  Timestamp KnownAt = 0;
+  session::Position KnownAt;
   /// Where the thread was when frame #0 was prepared.
   struct {
     const state::ModuleLoad *In = nullptr;

@@ -68,7 +68,7 @@ std::function<void()> stopPreparation(SBTarget Target,
     ProcessSP Process = Private ? processOf(*Private) : nullptr;
     if (!Process)
       return;
-    forbidOwnCode(*Process);
+    allowOwnCode(*Process);
     // LLDB nearly always still has all of them.
     std::map<uint64_t, uint32_t> &Known = threadNumbers(*Process);
     if (Known.size() < Wanted.size())
@@ -76,6 +76,11 @@ std::function<void()> stopPreparation(SBTarget Target,
     uint32_t &Last = lastThreadNumber(*Process);
     Last = std::max(Last, uint32_t(Wanted.size()));
   };
+}
+
+void forgetMemory(SBProcess Process) {
+  if (ProcessSP Private = privateProcess(Process))
+    forgetMemory(*Private);
 }
 
 /// The frames that LLDB has found so far; null: none.

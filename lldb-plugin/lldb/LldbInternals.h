@@ -35,13 +35,15 @@ bool commandInterrupted(lldb::SBCommandInterpreter Interpreter);
 /// backward whatever the next command is.
 void resetDirection(lldb::SBProcess Process);
 /// Returns a function that prepares the target's process for a stop. It numbers
-/// the threads by their places in OsThreads, from 1 on, and makes LLDB
-/// interpret expressions instead of trying to run them, which would lose the
-/// selected frame. Call it before each stop is reported to LLDB. It may be
-/// called on any thread while LLDB waits for that stop; nothing else touches
-/// the same members then.
+/// the threads by their places in OsThreads, from 1 on, and lets LLDB run
+/// expressions that it cannot interpret. Call it before each stop is reported
+/// to LLDB. It may be called on any thread while LLDB waits for that stop;
+/// nothing else touches the same members then.
 std::function<void()> stopPreparation(lldb::SBTarget Target,
                                       const std::vector<uint64_t> &OsThreads);
+/// Makes LLDB read memory again that it has read since the process stopped. Any
+/// thread may call this.
+void forgetMemory(lldb::SBProcess Process);
 /// Makes LLDB leave out the innermost Hidden inlined functions, all of which
 /// must begin at the thread's next instruction: LLDB then shows the call of the
 /// outermost of them as the innermost frame.

@@ -30,12 +30,22 @@ PRIVATE_MEMBER(CommandLoop, CommandInterpreter, IOHandlerSP,
                m_command_io_handler_sp);
 PRIVATE_MEMBER(UserGroups, CommandInterpreter, CommandObject::CommandMap,
                m_user_mw_dict);
+PRIVATE_MEMBER(BuiltInCommands, CommandInterpreter, CommandObject::CommandMap,
+               m_command_dict);
+PRIVATE_MEMBER(BehindAlias, CommandAlias, CommandObjectSP,
+               m_underlying_command_sp);
 PRIVATE_MEMBER(ProcessPointer, SBProcess, ProcessWP, m_opaque_wp);
 PRIVATE_MEMBER(TargetPointer, SBTarget, TargetSP, m_opaque_sp);
 PRIVATE_MEMBER(TargetProcess, Target, ProcessSP, m_process_sp);
 PRIVATE_MEMBER(BaseDirection, Process, RunDirection, m_base_direction);
 PRIVATE_MEMBER(ThreadNumbers, Process, Numbers, m_thread_id_to_index_id_map);
 PRIVATE_MEMBER(LastThreadNumber, Process, uint32_t, m_thread_index_id);
+using CachedBlocks = std::map<addr_t, DataBufferSP>;
+PRIVATE_MEMBER(KnownMemory, Process, MemoryCache, m_memory_cache);
+PRIVATE_MEMBER(MemoryLock, MemoryCache, std::recursive_mutex, m_mutex);
+PRIVATE_MEMBER(MemoryChunks, MemoryCache, CachedBlocks, m_L1_cache);
+PRIVATE_MEMBER(MemoryLines, MemoryCache, CachedBlocks, m_L2_cache);
+PRIVATE_MEMBER(ProcessChanges, Process, ProcessModID, m_mod_id);
 PRIVATE_MEMBER(ThreadUnwinder, Thread, UnwindUP, m_unwinder_up);
 PRIVATE_MEMBER(ThreadFrameLock, Thread, std::recursive_mutex, m_frame_mutex);
 PRIVATE_MEMBER(ThreadFrames, Thread, StackFrameListSP, m_curr_frames_sp);
@@ -84,10 +94,10 @@ template <auto State> struct CommandState {
 };
 template struct CommandState<&CommandInterpreter::m_command_state>;
 
-static void setCannotJit(Process &Of);
+static void setCanJit(Process &Of);
 template <auto Can> struct OwnCode {
-  friend void setCannotJit(Process &Of) {
-    Of.*Can = std::remove_reference_t<decltype(Of.*Can)>::eCanJITNo;
+  friend void setCanJit(Process &Of) {
+    Of.*Can = std::remove_reference_t<decltype(Of.*Can)>::eCanJITYes;
   }
 };
 template struct OwnCode<&Process::m_can_jit>;
@@ -112,6 +122,24 @@ bool readsCommands(CommandInterpreter &Interpreter) {
 CommandObject::CommandMap &userGroups(CommandInterpreter &Interpreter) {
   return Interpreter.*memberOf(UserGroups());
 }
+CommandObject::CommandMap &builtInCommands(CommandInterpreter &Interpreter) {
+  return Interpreter.*memberOf(BuiltInCommands());
+}
+CommandObjectSP *behindAlias(CommandObject &Command) {
+  if (!Command.IsAlias())
+    return nullptr;
+  return &(static_cast<CommandAlias &>(Command).*memberOf(BehindAlias()));
+}
+void forgetMemory(Process &Process) {
+  MemoryCache &Known = Process.*memberOf(KnownMemory());
+  {
+    std::lock_guard<std::recursive_mutex> Guard(Known.*memberOf(MemoryLock()));
+    (Known.*memberOf(MemoryChunks())).clear();
+    (Known.*memberOf(MemoryLines())).clear();
+  }
+  // Values that were read before are read again.
+  (Process.*memberOf(ProcessChanges())).BumpMemoryID();
+}
 bool isInterrupted(CommandInterpreter &Interpreter) {
   return hasInterruptedState(Interpreter);
 }
@@ -124,7 +152,7 @@ Numbers &threadNumbers(Process &Process) {
 uint32_t &lastThreadNumber(Process &Process) {
   return Process.*memberOf(LastThreadNumber());
 }
-void forbidOwnCode(Process &Process) { setCannotJit(Process); }
+void allowOwnCode(Process &Process) { setCanJit(Process); }
 UnwindUP &unwinderOf(Thread &Thread) {
   return Thread.*memberOf(ThreadUnwinder());
 }

@@ -21,6 +21,7 @@
 #include "lldb/API/LLDB.h"
 #include "lldb/Core/Value.h"
 #include "lldb/Expression/DWARFExpressionList.h"
+#include "lldb/Interpreter/CommandAlias.h"
 #include "lldb/Interpreter/CommandInterpreter.h"
 #include "lldb/Interpreter/CommandObject.h"
 #include "lldb/Symbol/Block.h"
@@ -85,6 +86,14 @@ userGroups(lldb_private::CommandInterpreter &Interpreter);
 // complete arguments (CompletingCommand), and the entry before this one.
 // Missing: a completion function in SBCommandPluginInterface.
 
+/// For: knowing when the result of an expression has been printed
+/// (ExpressionCommand). Missing: an event or a callback at the end of a
+/// command.
+lldb_private::CommandObject::CommandMap &
+builtInCommands(lldb_private::CommandInterpreter &Interpreter);
+/// The command that an alias stands for; null if it is no alias.
+lldb::CommandObjectSP *behindAlias(lldb_private::CommandObject &Command);
+
 //===-- Processes and threads ---------------------------------------------===//
 
 /// For: making `continue` go forward after a reverse continue. Missing: a way
@@ -98,12 +107,16 @@ lldb::RunDirection &baseDirection(lldb_private::Process &Process);
 std::map<uint64_t, uint32_t> &threadNumbers(lldb_private::Process &Process);
 uint32_t &lastThreadNumber(lldb_private::Process &Process);
 
-/// For: expressions that leave the selected frame selected. LLDB finds out
-/// whether it can run code of its own in a process by making the process call
-/// mmap(), after which the innermost frame is selected. This sets what it would
-/// find out, that it cannot. Missing: a reply to the packet that allocates
-/// memory that means so; LLDB takes every error for a process that can.
-void forbidOwnCode(lldb_private::Process &Process);
+/// For: expressions that call functions, and are as fast as before if they do
+/// not. LLDB finds out whether it can run code of its own in a process by
+/// allocating memory there. This sets what it would find out. Missing: nothing
+/// but the time of that packet at every stop.
+void allowOwnCode(lldb_private::Process &Process);
+
+/// For: calls whose changes of memory are thrown away. LLDB keeps what it has
+/// read until the process runs. Missing: a public function that makes it read
+/// memory again.
+void forgetMemory(lldb_private::Process &Process);
 
 //===-- Frames ------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/session/GdbSession.h"
-#include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/StopReply.h"
+#include "lldb-plugin/session/ThreadNames.h"
 #include "query/MomentText.h"
 #include "trace-format/Text.h"
 #include "llvm/ADT/StringExtras.h"
@@ -99,6 +99,8 @@ Position GdbSession::position() const {
 std::string GdbSession::answer(StringRef Packet) {
   if (Packet.empty())
     return "";
+  if (!KeepsCall && Called.hasMemory() && !Called.isPrepared())
+    Called.end();
   switch (Packet[0]) {
   case 'q':
   case 'Q':
@@ -138,7 +140,7 @@ std::string GdbSession::answer(StringRef Packet) {
 std::string GdbSession::answerState(StringRef Packet) {
   StringRef Rest = Packet.drop_front();
   auto [Numbers, Suffix] = Rest.split(';');
-  uint32_t Thread = QueryThread ? QueryThread : Travel.position().Thread;
+  uint32_t Thread = callingThread();
   if (Suffix.consume_front("thread:"))
     if (uint32_t Named = Queries.threadNumber(
             Suffix.take_until([](char C) { return C == ';'; })))
@@ -163,25 +165,13 @@ std::string GdbSession::answerState(StringRef Packet) {
     return Queries.threadNumber(Rest)
                ? "OK"
                : Debugger.failure("no such thread exists at this moment");
-  case 'g': {
-    Expected<answers::Registers> R =
-        T.registers(Thread, Travel.position().Time);
-    if (!R)
-      return Debugger.failure(R.takeError());
-    std::string Reply;
-    for (unsigned I = 0, N = registerLayout().size(); I < N; ++I)
-      Reply += toHex(registerValue(*R, I), /*LowerCase=*/true);
-    return Reply;
-  }
+  case 'g':
+    return readRegisters(Thread, std::nullopt);
   case 'p': {
     unsigned Number;
-    if (Numbers.getAsInteger(16, Number) || Number >= registerLayout().size())
-      return Debugger.failure("unknown register");
-    Expected<answers::Registers> R =
-        T.registers(Thread, Travel.position().Time);
-    if (!R)
-      return Debugger.failure(R.takeError());
-    return toHex(registerValue(*R, Number), /*LowerCase=*/true);
+    return Numbers.getAsInteger(16, Number)
+               ? Debugger.failure("unknown register")
+               : readRegisters(Thread, Number);
   }
   case 'm':
     return answerMemory(Rest, /*Binary=*/false);
@@ -189,16 +179,12 @@ std::string GdbSession::answerState(StringRef Packet) {
     return answerMemory(Rest, /*Binary=*/true);
   case 'G':
   case 'P':
-    return Debugger.failure(
-        "a recorded run cannot be changed: registers keep their values");
+    return writeRegisters(Packet, Thread);
   case 'M':
   case 'X':
-    return Debugger.failure(
-        "a recorded run cannot be changed: memory keeps its contents");
+    return writeMemory(Rest, /*Binary=*/Packet[0] == 'X');
   case '_':
-    // An error reply to `_M`, too, would mean to LLDB that it can run code of
-    // its own in the process.
-    return "";
+    return answerAllocation(Packet);
   default:
     return "";
   }
@@ -216,6 +202,13 @@ std::string GdbSession::answerMemory(StringRef Packet, bool Binary) {
   // A range that wraps around the end of the address space is cut there.
   if (Address + (Length - 1) < Address)
     Length = -Address;
+  Expected<std::optional<std::vector<uint8_t>>> Diverted =
+      Called.read(Address, Length, showsCall(Address, Length));
+  if (!Diverted)
+    return Debugger.failure(Diverted.takeError());
+  if (*Diverted && !(*Diverted)->empty())
+    return Binary ? toStringRef(**Diverted).str()
+                  : toHex(**Diverted, /*LowerCase=*/true);
   Expected<answers::MemoryContents> M =
       T.memory(Address, Length, Travel.position().Time);
   if (!M)
@@ -285,6 +278,8 @@ std::string GdbSession::answerQuery(StringRef Packet) {
     Debugger.WantsErrorText = true;
     return "OK";
   }
+  if (Name == "QSaveRegisterState" || Name == "QRestoreRegisterState")
+    return answerSavedRegisters(Name, Rest);
   if (Name == "qRcmd")
     return answerMonitor(Rest);
   if (!Name.consume_front("qThreadStopInfo"))
@@ -292,7 +287,8 @@ std::string GdbSession::answerQuery(StringRef Packet) {
   uint32_t Thread = Queries.threadNumber(Name);
   if (!Thread)
     return Debugger.failure("no such thread exists at this moment");
-  if (Thread == Travel.position().Thread)
+  if (Called.isUnderWay() ? osThread(T, Thread) == Called.thread()
+                          : Thread == Travel.position().Thread)
     return reportStop();
   Expected<std::string> Reply =
       idleThreadReply(T, {Travel.position().Time, Thread});

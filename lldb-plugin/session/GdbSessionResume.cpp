@@ -49,7 +49,19 @@ static ResumeAction parseResume(StringRef Packet) {
   return Result;
 }
 
+bool GdbSession::isStep(StringRef Packet) { return parseResume(Packet).Step; }
+
 std::string GdbSession::answerResume(StringRef Packet) {
+  if (Called.isPrepared()) {
+    bool Moves = Packet.starts_with("b");
+    {
+      std::lock_guard<std::mutex> Guard(Lock);
+      Moves |= Next.has_value();
+    }
+    if (!Moves)
+      return resumeCall(Packet);
+  }
+  leaveMoment();
   if (std::exchange(OwesStop, false))
     return reportStop();
   std::string Reply = resume(Packet);

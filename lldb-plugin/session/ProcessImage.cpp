@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/session/ProcessImage.h"
+#include "query/ancestry/Ancestry.h"
 #include "query/answers/ReplayError.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
@@ -48,9 +49,32 @@ readAtEnd(const query::Trace &T, uint64_t Address, uint64_t Length) {
   return readUpTo(T, Address, Length, *Reached);
 }
 
+/// The auxiliary vector at the start of Stack, whose AT_NULL is found.
+static ArrayRef<uint8_t> upToNull(ArrayRef<uint8_t> Stack) {
+  for (size_t At = 0; At + 16 <= Stack.size(); At += 16)
+    if (read64le(&Stack[At]) == AT_NULL)
+      return Stack.take_front(At + 16);
+  return {};
+}
+
 Expected<ArrayRef<uint8_t>> ProcessImage::auxiliaryVector() {
   if (!Auxiliary.empty())
     return Auxiliary;
+  auto Keep = [&](ArrayRef<uint8_t> Vector) -> Expected<ArrayRef<uint8_t>> {
+    if (Vector.empty())
+      return createStringError("the initial stack has no auxiliary vector");
+    Auxiliary.assign(Vector.begin(), Vector.end());
+    return Auxiliary;
+  };
+  // The first stack pointer of a forked process is not that of the program's
+  // start.
+  if (auto Origin = ancestry::forkedFrom(T)) {
+    Expected<std::vector<uint8_t>> Stack =
+        readUpTo(T, Origin->AuxiliaryVector, 4096, 0);
+    if (!Stack)
+      return Stack.takeError();
+    return Keep(upToNull(*Stack));
+  }
   Expected<uint32_t> First = T.threadAt(0);
   if (!First)
     return First.takeError();
@@ -64,13 +88,7 @@ Expected<ArrayRef<uint8_t>> ProcessImage::auxiliaryVector() {
   size_t At = 8, Nulls = 0;
   for (; At + 8 <= Stack->size() && Nulls < 2; At += 8)
     Nulls += read64le(&(*Stack)[At]) == 0;
-  size_t Start = At;
-  for (; At + 16 <= Stack->size(); At += 16)
-    if (read64le(&(*Stack)[At]) == AT_NULL) {
-      Auxiliary.assign(Stack->begin() + Start, Stack->begin() + At + 16);
-      return Auxiliary;
-    }
-  return createStringError("the initial stack has no auxiliary vector");
+  return Keep(upToNull(ArrayRef(*Stack).drop_front(At)));
 }
 
 static uint64_t auxiliaryValue(ArrayRef<uint8_t> Vector, uint64_t Type) {
@@ -263,6 +281,9 @@ Expected<ArrayRef<LinkedModule>> ProcessImage::modules(Timestamp Time) {
     For.First = *Last + 1;
   if (Next)
     For.Last = *Next;
+  // A forked process begins with what the linker had loaded by then.
+  if (!Last && Found->Address && ancestry::forkedFrom(T))
+    Last = 0;
   Expected<std::vector<LinkedModule>> List = Last ? listAt(*Last)
                                              : *Slot
                                                  ? loadedByKernel(Next)

@@ -10,7 +10,7 @@
 #include "lldb-plugin/session/DebuggerTraits.h"
 #include "lldb-plugin/session/ProcessImage.h"
 #include "lldb-plugin/session/TimeTravel.h"
-#include "lldb-plugin/session/Utf8Names.h"
+#include "query/files/Utf8Names.h"
 
 namespace chronicle::state {
 struct ModuleLoad;
@@ -70,7 +70,7 @@ private:
   const TimeTravel &Travel;
   const DebuggerTraits &Debugger;
   ProcessImage Image;
-  Utf8Names Names;
+  files::Utf8Names Names;
   bool CameBackward = false;
   std::vector<LinkedModule> Reported; ///< what the debugger knows
   /// What the next question for the modules gets, if not all of them.

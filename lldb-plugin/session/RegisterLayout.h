@@ -11,6 +11,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <functional>
 #include <string>
 
 namespace chronicle::session {
@@ -29,6 +30,9 @@ llvm::ArrayRef<RegisterDescription> registerLayout();
 /// The value, in the bytes that the processor would store.
 llvm::SmallVector<uint8_t, 32> registerValue(const answers::Registers &R,
                                              unsigned Number);
+/// Values by number, from wherever they come.
+using RegisterValues =
+    std::function<llvm::SmallVector<uint8_t, 32>(unsigned Number)>;
 /// The reply to qXfer:features:read:target.xml. It has gdb's standard features,
 /// which LLDB knows too.
 llvm::StringRef targetDescription();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lldb-plugin/session/StopReply.h"
-#include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/ThreadNames.h"
 #include "query/answers/RunEnd.h"
 #include "query/answers/SystemCalls.h"
 #include "trace-format/events/Events.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <csignal>
 
@@ -77,29 +78,45 @@ static std::string momentText(const query::Trace &T, Timestamp Time) {
 }
 
 static Error appendRegisters(std::string &Reply, const query::Trace &T,
-                             Position Where) {
-  Expected<answers::Registers> R = T.registers(Where.Thread, Where.Time);
-  if (!R)
-    return R.takeError();
+                             Position Where, RegisterValues Values = {}) {
+  if (!Values) {
+    Expected<answers::Registers> R = T.registers(Where.Thread, Where.Time);
+    if (!R)
+      return R.takeError();
+    Values = [R = *R](unsigned Number) { return registerValue(R, Number); };
+  }
   ArrayRef<RegisterDescription> Layout = registerLayout();
   for (unsigned I = 0; I < Layout.size(); ++I)
     if (Layout[I].InStopReply)
-      Reply += formatv("{0:x-2}:{1};", I,
-                       toHex(registerValue(*R, I), /*LowerCase=*/true))
+      Reply += formatv("{0:x-2}:{1};", I, toHex(Values(I), /*LowerCase=*/true))
                    .str();
   return Error::success();
 }
 
+static uint64_t programCounter(const RegisterValues &Values) {
+  ArrayRef<RegisterDescription> Layout = registerLayout();
+  const auto *Rip = find_if(
+      Layout, [](const RegisterDescription &R) { return R.Name == "rip"; });
+  return support::endian::read64le(Values(Rip - Layout.begin()).data());
+}
+
 static Error appendThreads(std::string &Reply, const query::Trace &T,
-                           Timestamp Time,
+                           const StopReport &Report,
                            ArrayRef<answers::ThreadInfo> Threads) {
   std::string Names, Pcs;
   for (const answers::ThreadInfo &Thread : Threads) {
-    Expected<answers::Registers> R = T.registers(Thread.Number, Time);
-    if (!R)
-      return R.takeError();
+    uint64_t Pc;
+    if (Report.Registers && Thread.Number == Report.Where.Thread) {
+      Pc = programCounter(Report.Registers);
+    } else {
+      Expected<answers::Registers> R =
+          T.registers(Thread.Number, Report.Where.Time);
+      if (!R)
+        return R.takeError();
+      Pc = R->rip();
+    }
     Names += formatv("{0}{1:x-}", Names.empty() ? "" : ",", Thread.OsThread);
-    Pcs += formatv("{0}{1:x-}", Pcs.empty() ? "" : ",", R->rip());
+    Pcs += formatv("{0}{1:x-}", Pcs.empty() ? "" : ",", Pc);
   }
   Reply += "threads:" + Names + ";thread-pcs:" + Pcs + ";";
   // The threads besides this one that have a reason to stop: none. Without this
@@ -170,9 +187,9 @@ Expected<std::string> stopReply(const query::Trace &T, StopReport Report,
                               osThread(T, Report.Where.Thread))
                           .str();
   if (Debugger.IsLldb)
-    if (Error E = appendThreads(Reply, T, Report.Where.Time, Threads))
+    if (Error E = appendThreads(Reply, T, Report, Threads))
       return E;
-  if (Error E = appendRegisters(Reply, T, Report.Where))
+  if (Error E = appendRegisters(Reply, T, Report.Where, Report.Registers))
     return E;
   Reply += reasonKey(Report, Debugger);
   if (Kind == StopKind::End && Debugger.IsLldb && Report.CannotGoOn)

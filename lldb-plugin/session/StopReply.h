@@ -7,6 +7,7 @@
 #define CHRONICLE_LLDB_PLUGIN_SESSION_STOPREPLY_H
 
 #include "lldb-plugin/session/DebuggerTraits.h"
+#include "lldb-plugin/session/RegisterLayout.h"
 #include "lldb-plugin/session/StopReason.h"
 #include "lldb-plugin/session/TimeTravel.h"
 
@@ -21,6 +22,8 @@ struct StopReport {
   bool CannotGoOn = false; ///< the resume started at the end of the run
   /// How often LLDB is to ask for the modules (ProcessQueries::moduleReads).
   unsigned ModuleReads = 0;
+  /// The registers of the thread that stopped; empty: those of the trace.
+  RegisterValues Registers;
 };
 
 /// Threads are those alive at the stop; only LLDB gets them. Reads the

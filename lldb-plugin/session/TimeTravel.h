@@ -19,6 +19,9 @@ namespace chronicle::session {
 struct Position {
   Timestamp Time = 0;
   uint32_t Thread = 0;
+  /// The thread makes a call that the debugger wants: it is not in the trace
+  /// until the call has returned.
+  bool Diverted = false;
 };
 
 /// Moves through a run. Breakpoints and watchpoints are found by the trace's
@@ -38,6 +41,7 @@ public:
 
   void addBreakpoint(uint64_t Address) { Breakpoints.insert(Address); }
   void removeBreakpoint(uint64_t Address);
+  const std::multiset<uint64_t> &breakpoints() const { return Breakpoints; }
   struct Watchpoint {
     uint64_t Address, Length;
     WatchKind Kind = WatchKind::Write;

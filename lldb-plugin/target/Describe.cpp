@@ -36,6 +36,8 @@ std::string placeOf(const questions::Place &Place,
   std::string Text = placeOf(Place, How);
   if (!Caller)
     return Text;
+  if (Text.empty())
+    Text = jsonapi::hexNumber(Place.Pc);
   std::string Who = placeOf(*Caller, How);
   return Text + " <- " + (Who.empty() ? jsonapi::hexNumber(Caller->Pc) : Who);
 }

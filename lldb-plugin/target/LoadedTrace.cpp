@@ -13,6 +13,7 @@
 #include "trace-format/Text.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <chrono>
 #include <map>
 #include <sys/socket.h>
 #include <thread>
@@ -118,6 +119,10 @@ Expected<std::shared_ptr<LoadedTrace>> LoadedTrace::connect(
     OsThreads.push_back(Each.OsThread);
   Result->Session->beforeEachStop(
       internals::stopPreparation(Target, OsThreads));
+  Result->Session->afterEachCall([Weak = Result->weak_from_this()] {
+    if (std::shared_ptr<LoadedTrace> Loaded = Weak.lock())
+      Loaded->forgetCallWhenShown();
+  });
   if (Error E = Result->Session->start(Start)) {
     close(Pair[0]);
     Debugger.DeleteTarget(Target);
@@ -270,8 +275,41 @@ void LoadedTrace::takeFramesFromHistory() {
   });
 }
 
+/// Where no command of LLDB's shows the result, such as in lldb-dap, whoever
+/// asked for it holds the lock of the API. One thread waits for it, and keeps
+/// nothing of LLDB's alive meanwhile: LLDB may be about to end.
+void LoadedTrace::forgetCallWhenShown() {
+  if (Waiting.exchange(true))
+    return;
+  std::thread([Weak = weak_from_this()] {
+    for (;;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::shared_ptr<LoadedTrace> Loaded = Weak.lock();
+      if (!Loaded || Loaded->Session->finished())
+        return;
+      lldb::SBMutex Mutex = Loaded->Process.GetTarget().GetAPIMutex();
+      if (Loaded->Session->keepsCall()) {
+        if (!Mutex.IsValid() || !Mutex.try_lock())
+          continue;
+        Loaded->forgetCall();
+        Mutex.unlock();
+      }
+      // A call that returned since then found this thread waiting.
+      Loaded->Waiting = false;
+      if (!Loaded->Session->keepsCall() || Loaded->Waiting.exchange(true))
+        return;
+    }
+  }).detach();
+}
+
+void LoadedTrace::forgetCall() {
+  if (Session->forgetCall())
+    internals::forgetMemory(Process);
+}
+
 void LoadedTrace::stopped() {
   Session->runEnded();
+  forgetCall();
   takeFramesFromHistory();
   if (HideAt && HideAt->first == position().Time)
     internals::hideScopes(Process.GetSelectedThread(), HideAt->second);

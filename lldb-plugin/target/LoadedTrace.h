@@ -9,6 +9,7 @@
 #include "lldb-plugin/session/TimeTravel.h"
 #include "lldb-plugin/target/TraceFiles.h"
 #include "lldb/API/LLDB.h"
+#include <atomic>
 #include <memory>
 
 namespace chronicle::session {
@@ -64,6 +65,9 @@ public:
   /// Must be called when the process has stopped and LLDB does not continue by
   /// itself.
   void stopped();
+  /// Throws away what the last call of a function changed. Called when its
+  /// result has been shown.
+  void forgetCall();
   /// Interrupts a run. False: none is under way.
   bool interrupt();
   /// The same for the runs of all loaded traces. False: none is under way that
@@ -75,6 +79,7 @@ public:
 
 private:
   LoadedTrace();
+  void forgetCallWhenShown();
   void takeFramesFromHistory();
   static llvm::Expected<std::shared_ptr<LoadedTrace>>
   connect(lldb::SBDebugger Debugger, std::shared_ptr<const query::Trace> T,
@@ -86,6 +91,7 @@ private:
   int Socket = -1;                                      ///< the session's end
   std::optional<std::pair<Timestamp, unsigned>> HideAt; ///< of goBack()
   lldb::SBProcess Process;
+  std::atomic<bool> Waiting = false; ///< a thread of forgetCallWhenShown()
 };
 
 /// A moment as users write it: a number, start, end, crash, a bookmark, or +n

@@ -46,8 +46,8 @@ static std::string cut(StringRef Text, unsigned Width, Table::Role What) {
 
 /// A number, or "-" where there is none.
 static bool isNumber(StringRef Cell) {
-  return Cell == "-" ||
-         all_of(Cell, [](char C) { return isDigit(C) || C == ','; });
+  Cell.consume_front("-");
+  return all_of(Cell, [](char C) { return isDigit(C) || C == ','; });
 }
 
 namespace {

@@ -29,6 +29,7 @@ public:
   };
 
   Table(std::initializer_list<Column> Columns) : Columns(Columns) {}
+  explicit Table(std::vector<Column> Columns) : Columns(std::move(Columns)) {}
   void add(std::vector<std::string> Row) { Rows.push_back(std::move(Row)); }
   bool empty() const { return Rows.empty(); }
   /// Columns whose cells are all empty are left out. Columns of numbers are

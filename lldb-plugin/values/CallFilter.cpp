@@ -25,6 +25,12 @@ Expected<bool> CallFilter::leaveOut(StringRef Function,
               Function, Why));
 }
 
+bool CallFilter::leaveOutCall(Timestamp Entry, StringRef Why) {
+  if (!Unevaluated++)
+    FirstUnevaluated = formatv("at time {0}: {1}", groupedDigits(Entry), Why);
+  return false;
+}
+
 std::string CallFilter::notes() const {
   std::string Text;
   for (const auto &Each : LeftOut)
@@ -59,10 +65,7 @@ Expected<bool> CallFilter::evaluate(lldb::SBFrame Frame, const CallMoment &Call,
     // What cannot be compiled for a function cannot be at any of its calls.
     if (!isCompiled(V.GetError()))
       return leaveOut(Function, Why);
-    if (!Unevaluated++)
-      FirstUnevaluated =
-          formatv("at time {0}: {1}", groupedDigits(Call.Entry), Why);
-    return false;
+    return leaveOutCall(Call.Entry, Why);
   }
   lldb::SBError Failed;
   bool Result = V.GetValueAsUnsigned(Failed) != 0;

@@ -27,6 +27,13 @@ public:
   llvm::Expected<bool>
   wants(CallReader &Reader, const CallMoment &Call, llvm::StringRef Function,
         const std::optional<std::vector<Parameter>> &Parameters);
+  /// Leaves a call out at which it cannot be evaluated, and returns false.
+  bool leaveOutCall(Timestamp Entry, llvm::StringRef Why);
+  /// Leaves all calls of a function out; an error if it is the only one.
+  llvm::Expected<bool> refuse(llvm::StringRef Function,
+                              const std::string &Why) {
+    return leaveOut(Function, Why);
+  }
   /// Sentences about calls for which it could not be evaluated. It does not
   /// want these.
   std::string notes() const;

@@ -18,6 +18,9 @@ std::string writerText(answers::Writer By, uint64_t Pc, StringRef Place,
                        const std::optional<questions::SystemCall> &Call) {
   switch (By) {
   case answers::Writer::Instruction:
+    // A place in no module begins with the address.
+    if (Place.starts_with(jsonapi::hexNumber(Pc) + " <- "))
+      return ("instruction " + Place).str();
     return formatv("instruction {0:x}{1}{2}", Pc, Place.empty() ? "" : " in ",
                    Place);
   case answers::Writer::SystemCall:

@@ -33,6 +33,8 @@ static constexpr KindName Names[] = {
      "was still running when writing the trace failed"},
     {RunEnd::Kind::StreamError, "stream-error",
      "was still running when the recorder sent invalid data"},
+    {RunEnd::Kind::OutOfMemory, "out-of-memory",
+     "was still running when there was no memory left to record it"},
     {RunEnd::Kind::RecorderFailed, "recorder-failed",
      "was still running when the recorder failed, and ended with it"},
 };
@@ -70,6 +72,7 @@ bool RunEnd::cutShort() const {
   case Kind::DiskFull:
   case Kind::WriteError:
   case Kind::StreamError:
+  case Kind::OutOfMemory:
   case Kind::RecorderFailed:
     return true;
   case Kind::Unknown:

@@ -28,6 +28,7 @@ struct RunEnd {
     DiskFull,       ///< the trace filled the disk
     WriteError,     ///< the trace could not be written
     StreamError,    ///< the recorder sent invalid data
+    OutOfMemory,    ///< the indexer had none left
     RecorderFailed, ///< the recorder failed, and the program ended with it;
                     ///< Code is its exit status
   };

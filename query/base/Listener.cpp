@@ -5,6 +5,7 @@
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <netdb.h>
 #include <sys/socket.h>
@@ -94,6 +95,26 @@ static void removeStaleSocket(const sockaddr_un &Address) {
   close(Probe);
 }
 
+/// The socket's file and its process, for the signal handler. LLVM's own
+/// handler removes only regular files.
+static std::string LocalPath;
+static pid_t LocalOwner;
+
+static void removeSocketAndDie(int Signal) {
+  if (getpid() == LocalOwner)
+    unlink(LocalPath.c_str());
+  std::signal(Signal, SIG_DFL);
+  std::raise(Signal);
+}
+
+static void removeAtEnd(StringRef Path) {
+  LocalPath = Path.str();
+  LocalOwner = getpid();
+  for (int Signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(Signal, removeSocketAndDie) == SIG_IGN)
+      std::signal(Signal, SIG_IGN);
+}
+
 Expected<Listener> Listener::local(StringRef Path) {
   sockaddr_un Address = {};
   Address.sun_family = AF_UNIX;
@@ -112,6 +133,7 @@ Expected<Listener> Listener::local(StringRef Path) {
   umask(Mask);
   if (Failed || listen(Result.Descriptor, Backlog))
     return listenError(Path, errno);
+  removeAtEnd(Path);
   return Result;
 }
 

@@ -20,7 +20,9 @@ public:
   static llvm::Expected<Listener> tcp(llvm::StringRef Address, unsigned Port);
   /// Listens on a Unix socket, to which only this user may connect. A socket
   /// that no process listens on is replaced; any other file of that name is an
-  /// error. The file remains when the listener is closed.
+  /// error. The file remains when the listener is closed, but is removed when
+  /// SIGINT, SIGTERM or SIGHUP ends this process. There is one such listener in
+  /// a process.
   static llvm::Expected<Listener> local(llvm::StringRef Path);
 
   Listener(Listener &&Other);

@@ -12,6 +12,12 @@
 
 namespace chronicle::base {
 
+/// The one of \p Names that takes fewest edits, at most \p MostEdits, to be
+/// \p Name; empty if there is none.
+llvm::StringRef nearestName(llvm::StringRef Name,
+                            llvm::ArrayRef<llvm::StringRef> Names,
+                            unsigned MostEdits);
+
 /// "unknown command 'recrod'; did you mean 'record'?" If none of \p Names is
 /// similar, \p Otherwise follows the semicolon; without it the message ends
 /// there.

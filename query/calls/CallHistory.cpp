@@ -417,14 +417,16 @@ CallHistory::stretchBefore(const answers::Activation &A, Timestamp T) {
 Error CallHistory::callees(
     const answers::Activation &A,
     function_ref<bool(const answers::Activation &)> Visit,
-    const answers::Cancellation *Cancel) {
+    const answers::Cancellation *Cancel, Timestamp From) {
   if (A.Jumped)
     return Error::success();
   Expected<Place> P = find(A);
   if (!P)
     return P.takeError();
+  // The blocks before that of From are not looked at.
+  const BlockNumber First = States.reader().blockAt(From);
   while (!Cancel || !Cancel->Cancelled) {
-    for (uint32_t I = 0; I < P->Calls->size(); ++I) {
+    for (uint32_t I = 0; I < P->Calls->size() && P->Block >= First; ++I) {
       const BlockCalls::Node &N = P->Calls->node(I);
       if (N.Parent != P->Node || !N.Created || N.Call.Signal || N.isFirst())
         continue;
@@ -432,12 +434,13 @@ Error CallHistory::callees(
       if (!Callee)
         return Callee.takeError();
       // Callee 0: the run ended before its first instruction.
-      if (Callee->Callee && !Visit(*Callee))
+      if (Callee->Callee && Callee->Entry >= From && !Visit(*Callee))
         return Error::success();
     }
     uint32_t Number = P->node().Call.Node;
     if (P->node().End != BlockCalls::Never || !Number)
       return Error::success();
+    P->Block = std::max(P->Block, First ? First - 1 : 0);
     // Goes on to the next block in which it runs itself.
     Expected<uint32_t> Inner = aliveAtEnd(Number, A.Thread, P->Block);
     if (!Inner)

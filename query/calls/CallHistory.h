@@ -35,12 +35,12 @@ public:
   /// As Trace::stretchBefore().
   llvm::Expected<std::optional<answers::TimeRange>>
   stretchBefore(const answers::Activation &A, Timestamp T);
-  /// Visits the calls that the activation makes itself, in order. Costs one
-  /// block for each stretch in which it runs itself.
+  /// Visits the calls that the activation makes itself, from From on, in order.
+  /// Costs one block for each stretch in which it runs itself since then.
   llvm::Error
   callees(const answers::Activation &A,
           llvm::function_ref<bool(const answers::Activation &)> Visit,
-          const answers::Cancellation *Cancel);
+          const answers::Cancellation *Cancel, Timestamp From = 0);
 
 private:
   /// An activation in a block.

@@ -12,7 +12,11 @@ using namespace llvm;
 
 namespace chronicle::files {
 
-FileKeeper::FileKeeper() : Thread([this] { work(); }) {}
+FileKeeper::FileKeeper() {
+  if (Error E = Thread::start([this] { work(); }).moveInto(Worker))
+    Problems.push_back("no copies of programs were kept: " +
+                       toString(std::move(E)));
+}
 
 FileKeeper::~FileKeeper() { finish(); }
 
@@ -22,7 +26,7 @@ void FileKeeper::keep(StringRef Path) {
   if (!sys::fs::real_path(Path, Real))
     Path = Real;
   std::lock_guard<std::mutex> Guard(Lock);
-  if (is_contained(Asked, Path))
+  if (!Worker.joinable() || is_contained(Asked, Path))
     return;
   Asked.push_back(Path.str());
   // A file that is gone already, or is no file ("[vdso]"), cannot be kept, and
@@ -40,8 +44,8 @@ std::vector<std::string> FileKeeper::finish() {
     Ending = true;
     Changed.notify_one();
   }
-  if (Thread.joinable())
-    Thread.join();
+  if (Worker.joinable())
+    Worker.join();
   return std::move(Problems);
 }
 

@@ -6,12 +6,12 @@
 #ifndef CHRONICLE_QUERY_FILES_FILEKEEPER_H
 #define CHRONICLE_QUERY_FILES_FILEKEEPER_H
 
+#include "trace-format/Thread.h"
 #include "llvm/ADT/StringRef.h"
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace chronicle::files {
@@ -41,7 +41,7 @@ private:
   std::deque<OpenFile> Queue;
   std::vector<std::string> Asked, Problems;
   bool Ending = false;
-  std::thread Thread;
+  Thread Worker;
 };
 
 } // namespace chronicle::files

@@ -48,9 +48,9 @@ struct AllocatorCall {
   uint64_t Result = 0; ///< the new block, if it did return; 0: none
 };
 
-/// Whether an allocator calls its own function. What glibc's frees when a
-/// thread ends, for instance, are blocks that the program has freed before: it
-/// keeps some for the thread to use again.
+/// Whether an allocator calls its own function for itself. What glibc's frees
+/// when a thread ends, for instance, are blocks that the program has freed
+/// before: it keeps some for the thread to use again.
 using IsInternal = llvm::function_ref<bool(const AllocatorCall &)>;
 
 /// A block that was freed by the program although it was not allocated.

@@ -2,9 +2,11 @@
 
 #include "query/heap/HeapQuestions.h"
 #include "query/heap/HeapPass.h"
+#include "query/questions/CodePlaces.h"
 #include "query/reads/ReadIndexFormat.h"
 #include "trace-format/GuestState.h"
 #include "trace-format/Text.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
@@ -52,6 +54,33 @@ static Error findReturn(const query::Trace &T, AllocatorKind Kind,
   return Error::success();
 }
 
+/// Whether an allocator frees the block for itself: it calls its own function,
+/// and no code of the program is under way. Without the last condition a file
+/// that is closed twice would not be seen, because fclose() is in the same
+/// library as free(). Costs a call stack.
+static Expected<bool> isHousekeeping(const query::Trace &T,
+                                     const AllocatorCall &C) {
+  const state::ModuleLoad *Own = T.symbols().moduleAt(C.Entry, C.Call.Time);
+  if (!Own || Own != T.symbols().moduleAt(C.ReturnAddress, C.Call.Time))
+    return false;
+  // What is linked statically is one module, but has names.
+  if (std::optional<symbols::CodeSymbol> Caller =
+          T.symbols().find(C.ReturnAddress - 1, C.Call.Time))
+    if (any_of(Caller->Frames, [](const symbols::SourceFrame &F) {
+          return F.Function == "tcache_thread_shutdown" ||
+                 F.Function == "__malloc_arena_thread_freeres";
+        }))
+      return true;
+  Expected<std::vector<answers::Activation>> Stack =
+      T.callStack(C.Call.Thread, C.Call.Time);
+  if (!Stack)
+    return Stack.takeError();
+  return questions::isSystemLibrary(Own->Info.Path) &&
+         all_of(drop_begin(*Stack), [&](const answers::Activation &A) {
+           return T.symbols().moduleAt(A.Pc, C.Call.Time) == Own;
+         });
+}
+
 static Expected<std::shared_ptr<const HeapHistory>>
 makeHistory(const query::Trace &T, ArrayRef<std::string> Pairs,
             const answers::IndexProgress &Progress) {
@@ -62,9 +91,7 @@ makeHistory(const query::Trace &T, ArrayRef<std::string> Pairs,
       return Both.takeError();
     for (AllocatorFunction &F : *Both) {
       if (allocatorEntries(T.symbols(), F).empty())
-        return createStringError("no function is called '" + F.Name +
-                                 "' in the modules whose symbols could be "
-                                 "read");
+        return createStringError(questions::unknownFunction(T, F.Name));
       // Its name counts more than a standard one.
       Functions.insert(Functions.begin(), std::move(F));
     }
@@ -83,11 +110,19 @@ makeHistory(const query::Trace &T, ArrayRef<std::string> Pairs,
     return E;
   if (Progress.Cancel && Progress.Cancel->Cancelled)
     return nullptr;
+  DenseSet<uint64_t> Sites; // one per allocator, however often it calls
   return std::make_shared<const HeapHistory>(
       Pass.history([&](const AllocatorCall &C) {
-        const state::ModuleLoad *Own =
-            T.symbols().moduleAt(C.Entry, C.Call.Time);
-        return Own && Own == T.symbols().moduleAt(C.ReturnAddress, C.Call.Time);
+        if (Sites.contains(C.ReturnAddress))
+          return true;
+        Expected<bool> Own = isHousekeeping(T, C);
+        if (!Own) {
+          consumeError(Own.takeError()); // nothing may be claimed then
+          return true;
+        }
+        if (*Own)
+          Sites.insert(C.ReturnAddress);
+        return *Own;
       }));
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 /// \file
-/// call-stack, return-of, callees, calls.
+/// call-stack, return-of, callees; calls is in JsonLogCommands.cpp.
 
 #include "query/json/JsonAnswers.h"
 #include "query/json/JsonCommands.h"
 #include "query/json/JsonPlaces.h"
+#include "query/json/JsonValues.h"
 #include "query/questions/FunctionEntry.h"
 
 using namespace llvm;
@@ -31,8 +32,7 @@ static Expected<json::Value> callStack(JsonQuery &Q) {
                       {"more", Stack->size() > Limit}};
 }
 
-/// "at", "thread" and "frame": the activation at that place of the call stack.
-static Expected<answers::Activation> activationArgument(JsonQuery &Q) {
+Expected<answers::Activation> activationArgument(JsonQuery &Q) {
   const uint64_t Frame = Q.Arguments.number("frame", 0);
   Expected<ThreadMoment> M = threadMomentArgument(Q);
   if (!M)
@@ -75,19 +75,6 @@ static Expected<json::Value> callees(JsonQuery &Q) {
       [&](const questions::FrameAnswer &Callee) {
         return Q.Emit(toJSON(Callee));
       },
-      Q.Cancel));
-}
-
-static Expected<json::Value> calls(JsonQuery &Q) {
-  questions::SearchOptions Options = searchArguments(Q);
-  Options.Backward = Q.Arguments.flag("backward", false);
-  Options.Thread = threadArgument(Q);
-  std::string Function = Q.Arguments.text("function");
-  if (Error E = Q.Arguments.finish())
-    return E;
-  return toJSON(questions::searchCalls(
-      Q.T, Function, Options,
-      [&](const questions::CallAnswer &Call) { return Q.Emit(toJSON(Call)); },
       Q.Cancel));
 }
 

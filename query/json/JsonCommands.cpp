@@ -15,7 +15,7 @@ ArrayRef<JsonCommand> jsonCommands() {
          {jsonStateCommands(), jsonWriteCommands(), jsonReadCommands(),
           jsonExecutionCommands(), jsonCallCommands(), jsonEventCommands(),
           jsonExceptionCommands(), jsonSymbolCommands(), jsonValueCommands(),
-          jsonHeapCommands()})
+          jsonControlCommands(), jsonHeapCommands(), jsonLogCommands()})
       append_range(Result, Table);
     sort(Result, [](const JsonCommand &A, const JsonCommand &B) {
       return A.Name < B.Name;

@@ -42,6 +42,7 @@ llvm::ArrayRef<JsonCommand> jsonCallCommands();
 llvm::ArrayRef<JsonCommand> jsonEventCommands();
 llvm::ArrayRef<JsonCommand> jsonExceptionCommands();
 llvm::ArrayRef<JsonCommand> jsonSymbolCommands();
+llvm::ArrayRef<JsonCommand> jsonLogCommands();
 
 } // namespace chronicle::jsonapi
 

@@ -79,8 +79,7 @@ static Expected<json::Value> systemCalls(JsonQuery &Q) {
     for (const std::string &Name : Q.Arguments.texts("names")) {
       std::optional<uint32_t> Number = answers::systemCallNumber(Name);
       if (!Number)
-        Q.Arguments.fail("bad-argument",
-                         "no system call is called '" + Name + "'");
+        Q.Arguments.fail("bad-argument", questions::unknownSystemCall(Name));
       Numbers.push_back(Number.value_or(0));
     }
   if (Error E = Q.Arguments.finish())

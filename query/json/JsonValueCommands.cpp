@@ -110,8 +110,7 @@ Expected<json::Value> registerWrites(JsonQuery &Q,
 
 // ---- origins ----
 
-/// {"address", "size"}, or {"register", "thread", "size"}.
-static json::Object toJSON(const answers::ValuePlace &P) {
+json::Object toJSON(const answers::ValuePlace &P) {
   json::Object Result{{"size", P.Size}};
   if (P.InMemory) {
     Result["address"] = hexNumber(P.Address);
@@ -166,9 +165,49 @@ json::Object toJSON(const variables::OriginAnswer &A) {
   return json::Object{{"steps", std::move(Steps)}, {"complete", A.Complete}};
 }
 
+static json::Array toJSON(ArrayRef<answers::SliceEdge> Edges) {
+  static const char *const Kinds[] = {"part", "operand", "condition"};
+  json::Array Result;
+  for (const answers::SliceEdge &E : Edges) {
+    json::Object Each{{"node", int64_t(E.Node)}, {"kind", Kinds[E.What]}};
+    if (E.Read.Size)
+      Each["read"] = toJSON(E.Read);
+    Result.push_back(std::move(Each));
+  }
+  return Result;
+}
+
+json::Object toJSON(const variables::SliceAnswer &A) {
+  json::Array Nodes, Lines;
+  for (const variables::SliceNodeAnswer &N : A.Nodes) {
+    json::Object Each =
+        toJSON(static_cast<const variables::OriginStepAnswer &>(N));
+    Each.erase("next");
+    Each.erase("part-offset");
+    Each["from"] = toJSON(N.From);
+    Each["depth"] = N.Depth;
+    Each["cut"] = N.Cut;
+    Nodes.push_back(std::move(Each));
+  }
+  for (const variables::SliceLine &L : A.Lines)
+    Lines.push_back(json::Object{{"file", jsonText(L.File)},
+                                 {"line", L.Line},
+                                 {"function", jsonText(L.Function)},
+                                 {"count", L.Count},
+                                 {"first", L.First},
+                                 {"last", L.Last}});
+  return json::Object{{"nodes", std::move(Nodes)},
+                      {"roots", toJSON(A.Roots)},
+                      {"lines", std::move(Lines)},
+                      {"complete", A.Complete}};
+}
+
 static Expected<json::Value> why(JsonQuery &Q) {
   constexpr uint64_t Longest = 64;
   const Timestamp At = Q.Arguments.time("at");
+  const bool Slice = Q.Arguments.flag("slice", false);
+  const uint64_t Depth =
+      Slice ? Q.Arguments.number("depth", 10, 0, 1000000) : 0;
   const uint64_t Limit = Q.Arguments.number("limit", 1000, 1, 1000000);
   answers::ValuePlace Place;
   if (Q.Arguments.has("register")) {
@@ -193,6 +232,13 @@ static Expected<json::Value> why(JsonQuery &Q) {
     Place = {true, Range->First, uint32_t(Range->Last - Range->First + 1), 0};
   }
   origins::ValueEngine Engine(Q.T.reader());
+  if (Slice) {
+    Expected<variables::SliceAnswer> Answer = variables::sliceOf(
+        Q.T, Engine, Place, At, {uint32_t(Depth), Limit}, Q.Cancel);
+    if (!Answer)
+      return Answer.takeError();
+    return toJSON(*Answer);
+  }
   Expected<variables::OriginAnswer> Answer =
       variables::whyValue(Q.T, Engine, Place, At, Limit, Q.Cancel);
   if (!Answer)

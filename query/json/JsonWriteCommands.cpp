@@ -5,6 +5,7 @@
 
 #include "query/json/JsonAnswers.h"
 #include "query/json/JsonCommands.h"
+#include "query/json/JsonParentWrite.h"
 #include "query/json/JsonPlaces.h"
 #include "query/json/JsonValues.h"
 
@@ -20,7 +21,18 @@ static Expected<json::Value> lastWrite(JsonQuery &Q) {
       memoryArgument(Q, MaxRange, {0, At}, At);
   if (!Range)
     return Range.takeError();
-  return toJSON(questions::lastWrite(Q.T, *Range, At, Q.Cancel));
+  Expected<std::optional<questions::WriteAnswer>> Found =
+      questions::lastWrite(Q.T, *Range, At, Q.Cancel);
+  if (!Found || !*Found || !ancestry::isFromFork(Q.T, **Found))
+    return toJSON(std::move(Found));
+  json::Object Result = toJSON(**Found);
+  Expected<std::optional<ancestry::ParentWrite>> Theirs =
+      ancestry::parentWrite(Q.T, **Found, Q.Cancel);
+  if (!Theirs)
+    Result["parent-unknown"] = jsonText(toString(Theirs.takeError()));
+  else if (*Theirs)
+    Result["parent"] = toJSON(**Theirs);
+  return Result;
 }
 
 static Expected<json::Value> nextWrite(JsonQuery &Q) {

@@ -6,24 +6,14 @@
 #ifndef CHRONICLE_QUERY_ORIGINS_ORIGINSEARCH_H
 #define CHRONICLE_QUERY_ORIGINS_ORIGINSEARCH_H
 
-#include "query/answers/Cancellation.h"
-#include "query/answers/Origin.h"
-#include "query/origins/SuperblockRun.h"
-#include "query/registers/RegisterSearch.h"
-#include <list>
+#include "query/origins/WriterSearch.h"
 
 namespace chronicle::origins {
 
-/// Follows one value. Each step finds the last write to where the value is: in
-/// memory as search::findWrites(), in a register as RegisterSearch, and within
-/// a superblock by looking through it. A step between superblocks costs one
-/// such search and one execution of a superblock.
+/// Follows one value. Each step costs what WriterSearch::find() costs.
 class OriginSearch {
 public:
-  OriginSearch(state::StateCache &States, const code::CodeTable &Code,
-               const registers::RegisterSearch &Registers,
-               const answers::Cancellation *Cancel)
-      : States(States), Code(Code), Registers(Registers), Cancel(Cancel) {}
+  explicit OriginSearch(WriterSearch Writers) : Writers(std::move(Writers)) {}
 
   /// Follows what the place holds at a moment, for no more than Limit steps. A
   /// step whose value is not what was read from its place ends the way with
@@ -32,41 +22,21 @@ public:
                                               Timestamp At, uint64_t Limit);
 
 private:
-  /// Bytes whose writer is looked for.
-  struct Strand {
-    answers::ValuePlace Place;
-    std::vector<uint8_t> Value; ///< what the place holds then
+  /// Bytes of the value, and the step that they lead to.
+  struct Way {
+    Strand Bytes;
     uint32_t PartOffset = 0;
     std::optional<size_t> Next;
-    /// Within this execution, before statement Before; null: at At.
-    std::shared_ptr<const SuperblockRun> Run;
-    uint32_t Before = 0;
-    Timestamp At = 0;
   };
 
-  llvm::Error step(Strand S);
-  llvm::Error stepInside(Strand S);
-  llvm::Error fromMemory(Strand S);
-  const TimelineEvent *mappedSince(const answers::ValuePlace &P,
-                                   Timestamp After, Timestamp Until) const;
-  llvm::Error fromRegister(Strand S);
-  llvm::Error fromStart(const Strand &S);
-  void written(const Strand &S, uint32_t Statement, uint32_t First,
-               uint32_t Size);
-  /// The part [First, First + Size) of the strand; the rest is kept for later.
-  Strand split(const Strand &S, uint32_t First, uint32_t Size);
-  llvm::Error enter(Strand S, BlockNumber N, Timestamp T);
-  llvm::Error end(const Strand &S, answers::OriginKind Kind, Timestamp Time,
-                  uint32_t Thread, uint64_t Pc, uint32_t SystemCall = 0);
-  llvm::Expected<std::shared_ptr<const SuperblockRun>> run(BlockNumber N,
-                                                           Timestamp T);
+  llvm::Error step(Way S);
+  void written(const Way &S, uint32_t Statement);
+  /// The part [First, First + Size); the rest is kept for later.
+  Way split(const Way &S, uint32_t First, uint32_t Size);
+  llvm::Error end(const Way &S, const Writer &By);
 
-  state::StateCache &States;
-  const code::CodeTable &Code;
-  const registers::RegisterSearch &Registers;
-  const answers::Cancellation *Cancel;
-  std::vector<Strand> Strands; ///< the next one is last
-  std::list<std::shared_ptr<const SuperblockRun>> Recent;
+  WriterSearch Writers;
+  std::vector<Way> Ways; ///< the next one is last
   answers::OriginTrail Trail;
 };
 

@@ -48,6 +48,14 @@ SmallVector<FlowWrite, 2> SuperblockFlow::writesOf(uint32_t Statement) const {
   }
 }
 
+std::optional<FlowWrite> SuperblockFlow::writeTo(const answers::ValuePlace &P,
+                                                 uint32_t Statement) const {
+  for (const FlowWrite &W : writesOf(Statement))
+    if (W.To.InMemory == P.InMemory && P.Address - W.To.Address < W.To.Size)
+      return W;
+  return std::nullopt;
+}
+
 static FlowPiece made(FlowPiece::Kind What, uint32_t Statement) {
   FlowPiece P;
   P.Size = 1;
@@ -169,8 +177,10 @@ FlowPiece SuperblockFlow::byteOfBits(const Step &X, uint32_t Byte,
   if (What == Bits::Permute) {
     // The control chooses, as the condition of a conditional move does.
     const uint8_t Control = Run.value(B, Type)[Byte];
-    if (!(Control & 0x80))
+    if (!(Control & 0x80)) {
+      chosenBy(Defined, 1, Byte);
       return Of(A, Control & (typeSize(Info.Result) - 1));
+    }
     Extended = true;
     return Zero;
   }
@@ -211,10 +221,14 @@ FlowPiece SuperblockFlow::byteOf(const bytecode::Atom &A, ch_type Type,
   case CH_OP_GET_INDEXED:
   case CH_OP_LOAD:
     return read(Defined, Byte, Extended);
-  case CH_OP_LOAD_GUARDED:
-    return X.Taken
-               ? read(Defined, Byte, Extended)
-               : byteOf(X.S.Atoms[2], X.S.DefinedType, Byte, Defined, Extended);
+  case CH_OP_LOAD_GUARDED: {
+    const FlowPiece P = X.Taken ? read(Defined, Byte, Extended)
+                                : byteOf(X.S.Atoms[2], X.S.DefinedType, Byte,
+                                         Defined, Extended);
+    if (!X.Taken || P.What == FlowPiece::Place)
+      chosenBy(Defined, 0, 0);
+    return P;
+  }
   case CH_OP_CAS: {
     const uint32_t Part = A.Temp - X.S.FirstTemp;
     return read(Defined, Byte + Part * typeSize(X.S.Type), Extended);
@@ -222,6 +236,7 @@ FlowPiece SuperblockFlow::byteOf(const bytecode::Atom &A, ch_type Type,
   case CH_OP_COPY:
     return byteOf(X.S.Atoms[0], X.S.Type, Byte, Defined, Extended);
   case CH_OP_ITE:
+    chosenBy(Defined, 0, 0);
     return byteOf(X.S.Atoms[X.Taken ? 1 : 2], X.S.Type, Byte, Defined,
                   Extended);
   case CH_OP_OPAQUE:
@@ -246,10 +261,10 @@ static bool continues(const FlowPiece &P, const FlowPiece &Next) {
           P.From.Address + P.Size == Next.From.Address);
 }
 
-std::vector<FlowPiece> SuperblockFlow::pieces(const bytecode::Atom &A,
-                                              ch_type Type, uint32_t First,
-                                              uint32_t Size,
-                                              uint32_t Statement) const {
+std::vector<FlowPiece> SuperblockFlow::collect(const bytecode::Atom &A,
+                                               ch_type Type, uint32_t First,
+                                               uint32_t Size,
+                                               uint32_t Statement) const {
   std::vector<FlowPiece> Own, Added;
   for (uint32_t I = 0; I < Size; ++I) {
     bool Extended = false;
@@ -257,14 +272,22 @@ std::vector<FlowPiece> SuperblockFlow::pieces(const bytecode::Atom &A,
     P.First = I;
     std::vector<FlowPiece> &To = Extended ? Added : Own;
     if (!To.empty() && To.back().First + To.back().Size == I &&
-        continues(To.back(), P)) {
+        continues(To.back(), P) &&
+        (!Choices || P.Statement == To.back().Statement)) {
       ++To.back().Size;
       ++To.back().From.Size;
     } else {
       To.push_back(P);
     }
   }
-  std::vector<FlowPiece> &Result = Own.empty() ? Added : Own;
+  return Own.empty() ? std::move(Added) : std::move(Own);
+}
+
+std::vector<FlowPiece> SuperblockFlow::pieces(const bytecode::Atom &A,
+                                              ch_type Type, uint32_t First,
+                                              uint32_t Size,
+                                              uint32_t Statement) const {
+  std::vector<FlowPiece> Result = collect(A, Type, First, Size, Statement);
   // A number of which a part is computed is computed as a whole. Only vectors
   // have lanes.
   auto IsMade = [](const FlowPiece &P) {
@@ -277,7 +300,7 @@ std::vector<FlowPiece> SuperblockFlow::pieces(const bytecode::Atom &A,
     Whole.Size = Size;
     return {Whole};
   }
-  return std::move(Result);
+  return Result;
 }
 
 std::vector<uint8_t> SuperblockFlow::valueOf(const FlowPiece &P) const {

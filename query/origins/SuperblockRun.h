@@ -43,6 +43,8 @@ public:
          Timestamp T);
 
   Timestamp start() const { return Item.Time; }
+  /// Whether the instruction at T belongs to it.
+  bool contains(Timestamp T) const { return T - Item.Time < Item.Passed; }
   uint32_t thread() const { return Item.Thread; }
   uint32_t superblock() const { return Item.Superblock; }
   uint64_t address(uint32_t Instruction) const {

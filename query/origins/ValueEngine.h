@@ -7,7 +7,9 @@
 #ifndef CHRONICLE_QUERY_ORIGINS_VALUEENGINE_H
 #define CHRONICLE_QUERY_ORIGINS_VALUEENGINE_H
 
+#include "query/origins/ConditionSearch.h"
 #include "query/origins/OriginSearch.h"
+#include "query/origins/SliceSearch.h"
 
 namespace chronicle::origins {
 
@@ -40,8 +42,21 @@ public:
   llvm::Expected<answers::OriginTrail>
   origin(const answers::ValuePlace &Place, Timestamp T, uint64_t Limit,
          const answers::Cancellation *Cancel = nullptr) {
-    return OriginSearch(States, Code, Registers, Cancel)
+    return OriginSearch(WriterSearch(States, Code, Registers, Cancel))
         .follow(Place, T, Limit);
+  }
+  /// The same, and follows what it was computed from.
+  llvm::Expected<answers::Slice>
+  slice(const answers::ValuePlace &Place, Timestamp T, SliceBounds Bounds,
+        const answers::Cancellation *Cancel = nullptr) {
+    return SliceSearch(WriterSearch(States, Code, Registers, Cancel), Bounds)
+        .follow(Place, T);
+  }
+  /// What the branch, or the indirect jump, that ran at T decided by.
+  llvm::Expected<answers::Condition>
+  condition(Timestamp T, const answers::Cancellation *Cancel = nullptr) {
+    return ConditionSearch(WriterSearch(States, Code, Registers, Cancel))
+        .find(T);
   }
 
 private:

@@ -115,6 +115,30 @@ Error removeRun(StringRef Path) {
   return Error::success();
 }
 
+std::optional<ForkOrigin> forkOrigin(const json::Object &Run) {
+  const json::Object *Process = Run.getObject("process");
+  if (!Process || Process->getString("how") != "fork")
+    return std::nullopt;
+  ForkOrigin O;
+  O.Parent = uint32_t(Process->getInteger("parent").value_or(0));
+  O.Process = Process->getInteger("parent-pid").value_or(0);
+  O.Time = uint64_t(Process->getInteger("forked-at").value_or(0));
+  O.Thread = uint32_t(Process->getInteger("forked-by").value_or(0));
+  O.AuxiliaryVector =
+      uint64_t(Process->getInteger("auxiliary-vector").value_or(0));
+  return O;
+}
+
+Expected<std::string> traceBeside(StringRef Other, uint32_t Number) {
+  StringRef Directory = sys::path::parent_path(Other);
+  for (const auto &[Found, File] :
+       traces(Directory.empty() ? StringRef(".") : Directory))
+    if (Found == Number)
+      return File;
+  return createStringError("the trace of its parent, #" + Twine(Number) +
+                           " of the run, is not beside it");
+}
+
 static void readFacts(RunProcess &P, const json::Object &Run) {
   P.Program = Run.getString("program").value_or("").str();
   P.Started = Run.getNumber("started");
@@ -129,6 +153,8 @@ static void readFacts(RunProcess &P, const json::Object &Run) {
   P.ParentProcess = Process->getInteger("parent-pid");
   P.Parent = uint32_t(Process->getInteger("parent").value_or(0));
   P.Replaced = Process->getString("how") == "exec";
+  if (std::optional<ForkOrigin> Origin = forkOrigin(Run))
+    P.ForkedAt = Origin->Time;
 }
 
 static RunProcess readProcess(uint32_t Number, const std::string &File) {

@@ -26,7 +26,9 @@ struct RunProcess {
   std::optional<int64_t> Process, ParentProcess; ///< pids
   uint32_t Parent = 0;   ///< the number of the trace it came from; 0: none
   bool Replaced = false; ///< it is the same process as that one, after an exec
-  std::string Program;   ///< path
+  /// It was forked by that one, and begins with what that one was at this time.
+  std::optional<uint64_t> ForkedAt;
+  std::string Program; ///< path
   std::vector<std::string> Arguments;
   std::optional<double> Started, Seconds; ///< since the epoch; how long it ran
   uint64_t Instructions = 0, Bytes = 0;
@@ -54,6 +56,20 @@ void removeBesideTrace(llvm::StringRef Trace);
 /// The processes of the run, by number. Opens every trace, which takes about a
 /// millisecond each. Damaged traces are included.
 llvm::Expected<std::vector<RunProcess>> readRun(llvm::StringRef Path);
+
+/// Where a forked process comes from: at its time 0 it is what that thread of
+/// its parent was at that time.
+struct ForkOrigin {
+  uint32_t Parent = 0; ///< the number of the parent's trace
+  int64_t Process = 0; ///< the parent's pid
+  uint64_t Time = 0;   ///< in the parent's trace
+  uint32_t Thread = 0;
+  uint64_t AuxiliaryVector = 0; ///< its address
+};
+/// Nothing: the run piece is not that of a forked process.
+std::optional<ForkOrigin> forkOrigin(const llvm::json::Object &Run);
+/// The trace with that number beside another one of the same run.
+llvm::Expected<std::string> traceBeside(llvm::StringRef Other, uint32_t Number);
 
 struct ChosenTrace {
   std::string Path;

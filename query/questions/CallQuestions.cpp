@@ -24,11 +24,12 @@ struct Arrival {
 
 /// Nothing: the execution is no call, but a jump within the function. A call
 /// through the linkage table and a tail call arrive by a jump, in an activation
-/// that began earlier.
-static Expected<std::optional<Arrival>> arrivalAt(const query::Trace &T,
-                                                  const answers::Execution &X) {
+/// that began earlier. MostCallers: how many are wanted.
+static Expected<std::optional<Arrival>>
+arrivalAt(const query::Trace &T, const answers::Execution &X,
+          size_t MostCallers = ~size_t(0) - 1) {
   Expected<std::vector<answers::Activation>> Stack =
-      T.callStack(X.Thread, X.Time);
+      T.callStack(X.Thread, X.Time, MostCallers + 1);
   if (!Stack)
     return Stack.takeError();
   if (Stack->empty())
@@ -235,6 +236,35 @@ inlinedCallAt(const query::Trace &T, const answers::Execution &X,
   return Answer;
 }
 
+/// The place that an execution is of, if it is inlined code; else null.
+static const CodePlace *inlinedPlace(ArrayRef<CodePlace> Places,
+                                     const answers::Execution &X) {
+  const auto *Inlined = find_if(Places, [&](const CodePlace &P) {
+    return P.Inlined && P.Range.First == X.Pc && P.When.First <= X.Time &&
+           X.Time <= P.When.Last;
+  });
+  return Inlined == Places.end() ? nullptr : Inlined;
+}
+
+Expected<bool> isCall(const query::Trace &T, ArrayRef<CodePlace> Places,
+                      const answers::Execution &X,
+                      const answers::Cancellation &Cancel) {
+  const CodePlace *Inlined = inlinedPlace(Places, X);
+  if (!Inlined) {
+    Expected<std::optional<Arrival>> Came = arrivalAt(T, X, 0);
+    if (!Came)
+      return Came.takeError();
+    return Came->has_value();
+  }
+  Expected<std::vector<answers::Activation>> Stack =
+      T.callStack(X.Thread, X.Time, 1);
+  if (!Stack)
+    return Stack.takeError();
+  if (Stack->empty())
+    return true;
+  return isInlinedCall(T, X, Stack->front(), *Inlined->Inlined, Cancel);
+}
+
 Expected<SearchEnd> searchCalls(const query::Trace &T, StringRef Function,
                                 const SearchOptions &Options,
                                 Visitor<CallAnswer> Visit,
@@ -247,14 +277,10 @@ Expected<SearchEnd> searchCalls(const query::Trace &T, StringRef Function,
   return Sink.finish(mergedExecutions(
       T, *Places, Options,
       [&](const answers::Execution &X) {
-        auto Inlined = find_if(*Places, [&](const CodePlace &P) {
-          return P.Inlined && P.Range.First == X.Pc && P.When.First <= X.Time &&
-                 X.Time <= P.When.Last;
-        });
+        const CodePlace *Inlined = inlinedPlace(*Places, X);
         return Sink.offer([&] {
-          return Inlined == Places->end()
-                     ? callAt(T, X)
-                     : inlinedCallAt(T, X, *Inlined->Inlined, Cancel);
+          return Inlined ? inlinedCallAt(T, X, *Inlined->Inlined, Cancel)
+                         : callAt(T, X);
         });
       },
       Cancel));

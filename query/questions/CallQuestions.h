@@ -7,6 +7,7 @@
 #define CHRONICLE_QUERY_QUESTIONS_CALLQUESTIONS_H
 
 #include "query/questions/CallEnd.h"
+#include "query/questions/CodePlaces.h"
 #include "query/questions/Place.h"
 #include "query/questions/Search.h"
 #include <array>
@@ -46,6 +47,14 @@ llvm::Expected<SearchEnd> searchCalls(const query::Trace &T,
                                       const SearchOptions &Options,
                                       Visitor<CallAnswer> Visit,
                                       const answers::Cancellation &Cancel);
+
+/// Whether the execution of one of a function's Places, as findCode() finds
+/// them, is a call, and not a jump within the function. Costs a call stack; of
+/// inlined code, a few searches.
+llvm::Expected<bool> isCall(const query::Trace &T,
+                            llvm::ArrayRef<CodePlace> Places,
+                            const answers::Execution &X,
+                            const answers::Cancellation &Cancel);
 
 /// A frame of a call stack: a call under way.
 struct FrameAnswer {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "query/questions/CodePlaces.h"
+#include "query/base/UnknownName.h"
+#include "query/questions/Place.h"
 #include "query/questions/QueryError.h"
+#include "query/symbols/ShortName.h"
+#include "query/symbols/SymbolNames.h"
 #include "query/symbols/Symbols.h"
 #include "trace-format/GuestState.h"
 #include "llvm/ADT/STLExtras.h"
@@ -114,14 +118,64 @@ sortedWithoutDuplicates(std::vector<CodePlace> Places) {
   return Places;
 }
 
+/// The name without the types of arguments and templates and, unless
+/// Qualified, without the class or namespace.
+static std::string spokenName(StringRef LinkageName, bool Qualified) {
+  std::string Name =
+      symbols::shortName(symbols::sourceNameWithoutArguments(LinkageName));
+  StringRef Text = Name;
+  if (!Text.contains("operator"))
+    Text = Text.split('<').first;
+  size_t Colons = Qualified ? StringRef::npos : Text.rfind("::");
+  return Text.substr(Colons == StringRef::npos ? 0 : Colons + 2).str();
+}
+
+std::string unknownFunction(const query::Trace &T, StringRef Name) {
+  std::string Text = ("no function is called '" + Name +
+                      "' in the modules whose symbols could be read")
+                         .str();
+  Expected<std::vector<symbols::SymbolAt>> All =
+      T.symbols().functionsMatching("*");
+  if (!All) {
+    consumeError(All.takeError()); // it only means no suggestion
+    return Text;
+  }
+  // The program's own functions are more likely to be meant than the thousands
+  // of the system's libraries.
+  std::vector<std::string> Own, System;
+  for (const symbols::SymbolAt &S : *All) {
+    std::string Spoken = spokenName(S.LinkageName, Name.contains("::"));
+    // Names that begin so are the compiler's and the linker's.
+    if (Name.starts_with("_") || !StringRef(Spoken).starts_with("_"))
+      (isSystemLibrary(S.Module->Info.Path) ? System : Own)
+          .push_back(std::move(Spoken));
+  }
+  for (const std::vector<std::string> &Names : {Own, System}) {
+    StringRef Meant = base::nearestName(
+        Name, std::vector<StringRef>(Names.begin(), Names.end()),
+        std::max<size_t>(Name.size() / 3, 1));
+    if (!Meant.empty())
+      return (Text + "; did you mean '" + Meant + "'?").str();
+  }
+  return Text;
+}
+
 static Expected<std::vector<CodePlace>>
 functionPlaces(const query::Trace &T, const FunctionName &Function,
                answers::TimeRange When, const answers::Cancellation &Cancel) {
   symbols::FunctionCode Found = T.symbols().functionCode(Function.Name);
+  if (Found.Functions.empty() && Found.Inlined.empty() &&
+      Function.Name.find_first_of("*?[") != std::string::npos) {
+    if (Error E = T.symbols()
+                      .functionsMatching(Function.Name)
+                      .moveInto(Found.Functions))
+      return queryError("bad-argument", toString(std::move(E)));
+    erase_if(Found.Functions, [](const symbols::SymbolAt &S) {
+      return symbols::isFunctionPart(S.LinkageName);
+    });
+  }
   if (Found.Functions.empty() && Found.Inlined.empty())
-    return queryError("not-found",
-                      "no function is called '" + Function.Name +
-                          "' in the modules whose symbols could be read");
+    return queryError("not-found", unknownFunction(T, Function.Name));
   std::vector<CodePlace> Places;
   for (const symbols::SymbolAt &S : Found.Functions) {
     if (!S.Indirect)
@@ -147,6 +201,20 @@ static Expected<std::vector<CodePlace>> linePlaces(const query::Trace &T,
   for (const symbols::LineAt &L : Found)
     addPlace(Places, *L.Module, L.Code.Address, 1, When);
   return sortedWithoutDuplicates(std::move(Places));
+}
+
+Expected<CodeSelector> parseCode(StringRef Text) {
+  uint64_t Number;
+  if (!Text.getAsInteger(0, Number))
+    return answers::AddressRange{Number, Number};
+  auto [File, Line] = Text.rsplit(':');
+  if (File.empty() || File.ends_with(":") || Line.empty() ||
+      Line.getAsInteger(10, Number))
+    return FunctionName{Text.str()};
+  if (!Number || Number > UINT32_MAX)
+    return createStringError("invalid line '" + Line.str() +
+                             "': expected a number from 1 to 2^32 - 1");
+  return SourceLine{File.str(), uint32_t(Number)};
 }
 
 Expected<std::vector<CodePlace>> findCode(const query::Trace &T,

@@ -20,7 +20,9 @@ struct CodePlace {
   std::optional<symbols::InlinedCode> Inlined = std::nullopt;
 };
 
-/// A function, with the places where it was inlined.
+/// A function, with the places where it was inlined. If no function has the
+/// name, it may be a pattern with *, ? or [...]: then all functions that match
+/// it, but not where they were inlined.
 struct FunctionName {
   std::string Name;
   bool Whole = false; ///< all its instructions, not only the first one
@@ -34,6 +36,13 @@ struct SourceLine {
 
 using CodeSelector =
     std::variant<answers::AddressRange, FunctionName, SourceLine>;
+
+/// "no function is called 'totl' in …; did you mean 'total'?" Costs a look at
+/// every name in the symbol tables.
+std::string unknownFunction(const query::Trace &T, llvm::StringRef Name);
+
+/// The code that people write as "file:line", an address, or a function.
+llvm::Expected<CodeSelector> parseCode(llvm::StringRef Text);
 
 /// Where that code was during When: sorted, without overlap. A function that
 /// the dynamic linker chose (ifunc) is where its resolver put it, which costs a

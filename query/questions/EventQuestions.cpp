@@ -38,7 +38,8 @@ signalPlace(const query::Trace &T, const answers::TimedEvent &Event) {
   // The handler is about to begin; the frame below it was interrupted.
   size_t I = !Stack->empty() && Stack->front().Signal &&
              Stack->front().Entry == Event.Time;
-  if (I >= Stack->size() || !(*Stack)[I].Pc)
+  // The pc of the innermost frame is known, even if it is 0.
+  if (I >= Stack->size() || (I && !(*Stack)[I].Pc))
     return std::nullopt;
   SignalPlace Result{placeAt(T, (*Stack)[I].Pc, Event.Time), std::nullopt};
   Expected<std::optional<Place>> Caller =

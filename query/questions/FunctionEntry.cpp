@@ -58,7 +58,8 @@ Expected<std::optional<FunctionEntry>>
 functionEntry(const query::Trace &T, const answers::Activation &A,
               Timestamp At) {
   const symbols::SymbolAt Function = functionAt(T, A.Pc, At);
-  if (!Function.Address)
+  // A call at time 0 began before the process was forked.
+  if (!Function.Address || (!A.Entry && A.CallSite))
     return std::nullopt;
   // Each try skips one call that the activation made and in which the function
   // ran too. If there are many of them, the answer is not worth its cost.

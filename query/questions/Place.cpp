@@ -18,7 +18,7 @@ static bool isSystemPath(StringRef Path, ArrayRef<StringRef> Folders) {
   });
 }
 
-static bool isSystemLibrary(StringRef Path) {
+bool isSystemLibrary(StringRef Path) {
   // A program there, such as a compiler, is what the user debugs.
   return sys::path::filename(Path).contains(".so") &&
          isSystemPath(Path, {"/lib", "/lib32", "/lib64", "/libx32", "/usr/lib",
@@ -53,20 +53,25 @@ static bool leaveSystemCode(Place &Where) {
   return true;
 }
 
+static bool needsCaller(const Place &Where) {
+  return !Where.Symbol || isSystemCode(Where);
+}
+
 std::optional<Place> callerOfSystemCode(const query::Trace &T,
                                         const Place &Where,
                                         ArrayRef<answers::Activation> Callers,
                                         Timestamp At) {
-  if (!isSystemCode(Where))
+  if (!needsCaller(Where))
     return std::nullopt;
   Place Caller = Where;
-  if (leaveSystemCode(Caller))
+  if (Where.Symbol && leaveSystemCode(Caller))
     return Caller;
   for (const answers::Activation &A : Callers) {
     if (!A.Pc)
       continue;
     Caller = placeAt(T, A.Pc, At);
-    if (leaveSystemCode(Caller))
+    // Another place in no module would not say more than the first one.
+    if ((Where.Symbol || Caller.Symbol) && leaveSystemCode(Caller))
       return Caller;
   }
   return std::nullopt;
@@ -79,7 +84,7 @@ Expected<std::optional<Place>> callerOfSystemCode(const query::Trace &T,
   if (std::optional<Place> Caller =
           callerOfSystemCode(T, Where, ArrayRef<answers::Activation>(), At))
     return Caller;
-  if (!isSystemCode(Where))
+  if (!needsCaller(Where))
     return std::nullopt;
   Expected<std::vector<answers::Activation>> Stack = T.callStack(Thread, At);
   if (!Stack)

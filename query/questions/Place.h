@@ -20,14 +20,19 @@ struct Place {
 /// Costs what Symbols::find() costs.
 Place placeAt(const query::Trace &T, uint64_t Pc, Timestamp At);
 
+/// Whether it is a library in the system's folders.
+bool isSystemLibrary(llvm::StringRef Path);
+
 /// Whether the innermost frame of the place is the system's: code of a library
 /// in the system's folders, or a function of a header there that was compiled
 /// into the program.
 bool isSystemCode(const Place &Where);
 
 /// Who called the system's code: the innermost frame outside of it, at the
-/// thread's place Where at that moment. Nothing: the place itself is outside,
-/// or no frame is. Costs a call stack.
+/// thread's place Where at that moment. The same for a place in no module, such
+/// as code that was made at run time or the target of a null pointer: the
+/// innermost frame in a module. Nothing: the place itself is outside, or no
+/// frame is. Costs a call stack.
 llvm::Expected<std::optional<Place>> callerOfSystemCode(const query::Trace &T,
                                                         const Place &Where,
                                                         uint32_t Thread,

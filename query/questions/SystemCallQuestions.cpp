@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "query/questions/SystemCallQuestions.h"
+#include "query/answers/SystemCalls.h"
+#include "query/base/UnknownName.h"
 #include "query/questions/EventQuestions.h"
 #include "query/systemcalls/SystemCallText.h"
 #include "trace-format/events/Events.h"
@@ -9,6 +11,18 @@
 using namespace llvm;
 
 namespace chronicle::questions {
+
+std::string unknownSystemCall(StringRef Name) {
+  constexpr uint32_t Highest = 1024; // Linux has less than 500
+  std::vector<StringRef> Names;
+  for (uint32_t Number = 0; Number < Highest; ++Number)
+    if (StringRef Known = answers::systemCallName(Number); !Known.empty())
+      Names.push_back(Known);
+  StringRef Meant = base::nearestName(Name, Names, Name.size() / 2);
+  std::string Text = ("no system call is called '" + Name + "'").str();
+  return Meant.empty() ? Text
+                       : (Text + "; did you mean '" + Meant + "'?").str();
+}
 
 static void enter(SystemCall &Call, Timestamp Time,
                   const events::SyscallEnterEvent &Enter) {

@@ -30,6 +30,9 @@ struct SystemCallAnswer {
 llvm::Expected<SystemCall> systemCallAt(const query::Trace &T, uint32_t Number,
                                         uint32_t Thread, Timestamp At);
 
+/// "no system call is called 'raed'; did you mean 'read'?"
+std::string unknownSystemCall(llvm::StringRef Name);
+
 /// System calls in order of their entry. Numbers: only these; empty: all. The
 /// visitor is called when the search is over, because results come later than
 /// entries. Reads all system call events of the time range until the limit is

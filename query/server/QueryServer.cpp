@@ -115,29 +115,15 @@ static void serveClient(const query::Trace &T, ThreadPoolInterface &Pool,
         [&](StringRef Line) { return Answers.write(Line); });
 }
 
-/// The socket's file, for the signal handler. LLVM's own handler removes only
-/// regular files.
-static std::string ServedPath;
-
-static void removeSocketAndDie(int Signal) {
-  ::unlink(ServedPath.c_str());
-  std::signal(Signal, SIG_DFL);
-  std::raise(Signal);
-}
-
 Error serveSocket(const query::Trace &T, ThreadPoolInterface &Pool,
                   StringRef Path) {
   Expected<base::Listener> Listener = base::Listener::local(Path);
   if (!Listener)
     return Listener.takeError();
-  ServedPath = Path.str();
-  for (int Signal : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(Signal, removeSocketAndDie) == SIG_IGN)
-      std::signal(Signal, SIG_IGN);
   while (true) {
     Expected<int> Client = Listener->accept();
     if (!Client) {
-      ::unlink(ServedPath.c_str());
+      ::unlink(Path.str().c_str());
       return Client.takeError();
     }
     std::thread([&T, &Pool, Client = *Client] {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "query/variables/OriginQuestions.h"
+#include "trace-format/GuestState.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+#include <set>
 
 using namespace llvm;
 
@@ -121,6 +125,74 @@ Expected<OriginAnswer> whyValue(const query::Trace &T,
                 onSameLine(S, Answer.Steps[*S.Step.Next]);
     Answer.Steps.push_back(std::move(S));
   }
+  return Answer;
+}
+
+bool isOfFlags(const answers::ValuePlace &P) {
+  return !P.InMemory && P.Size && P.Address >= CH_OFFSET_CC_OP &&
+         P.Address < CH_OFFSET_CC_NDEP + 8;
+}
+
+/// Marks the nodes that only carry a value within the line of every node that
+/// they lead to, and what only says which operation set the flags.
+static void markCarriers(SliceAnswer &A) {
+  std::vector<bool> Elsewhere(A.Nodes.size());
+  for (const answers::SliceEdge &E : A.Roots)
+    Elsewhere[E.Node] = true;
+  for (const SliceNodeAnswer &N : A.Nodes)
+    for (const answers::SliceEdge &E : N.From)
+      if (!onSameLine(N, A.Nodes[E.Node]))
+        Elsewhere[E.Node] = true;
+  for (auto [N, IsElsewhere] : zip(A.Nodes, Elsewhere))
+    N.Carries = N.Step.Made ? N.Step.Made == OriginKind::Constant &&
+                                  isOfFlags(N.Step.To)
+                            : !IsElsewhere || isOfFlags(N.Step.To);
+}
+
+static void addLines(SliceAnswer &A) {
+  std::map<std::tuple<std::string, uint32_t, std::string>, SliceLine> Lines;
+  std::set<std::pair<const SliceLine *, Timestamp>> Counted;
+  for (const SliceNodeAnswer &N : A.Nodes) {
+    const symbols::SourceFrame *Frame = lineOf(N);
+    if (!Frame || !Frame->Line)
+      continue;
+    SliceLine &L = Lines[{Frame->File, Frame->Line, Frame->Function}];
+    if (!Counted.insert({&L, N.Step.Time}).second)
+      continue;
+    L.File = Frame->File;
+    L.Function = Frame->Function;
+    L.Line = Frame->Line;
+    L.First = L.Count ? std::min(L.First, N.Step.Time) : N.Step.Time;
+    L.Last = std::max(L.Last, N.Step.Time);
+    ++L.Count;
+  }
+  for (auto &[Key, L] : Lines)
+    A.Lines.push_back(std::move(L));
+}
+
+Expected<SliceAnswer> sliceOf(const query::Trace &T,
+                              origins::ValueEngine &Engine,
+                              const answers::ValuePlace &Place, Timestamp At,
+                              origins::SliceBounds Bounds,
+                              const answers::Cancellation &Cancel) {
+  Expected<answers::Slice> Found = Engine.slice(Place, At, Bounds, &Cancel);
+  if (!Found)
+    return Found.takeError();
+  SliceAnswer Answer;
+  Answer.Complete = Found->Complete;
+  Answer.Roots = std::move(Found->Roots);
+  for (answers::SliceNode &N : Found->Nodes) {
+    SliceNodeAnswer A;
+    A.Step = std::move(N.Step);
+    A.From = std::move(N.From);
+    A.Depth = N.Depth;
+    A.Cut = N.Cut;
+    if (Error E = describe(T, A))
+      return E;
+    Answer.Nodes.push_back(std::move(A));
+  }
+  markCarriers(Answer);
+  addLines(Answer);
   return Answer;
 }
 

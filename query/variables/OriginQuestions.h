@@ -8,6 +8,7 @@
 
 #include "query/answers/Memory.h"
 #include "query/answers/Origin.h"
+#include "query/answers/Slice.h"
 #include "query/origins/ValueEngine.h"
 #include "query/questions/Place.h"
 #include "query/questions/SystemCallQuestions.h"
@@ -41,6 +42,40 @@ llvm::Expected<OriginAnswer> whyValue(const query::Trace &T,
                                       const answers::ValuePlace &Place,
                                       Timestamp At, uint64_t Limit,
                                       const answers::Cancellation &Cancel);
+
+/// A node of answers::Slice, with names.
+struct SliceNodeAnswer : OriginStepAnswer {
+  std::vector<answers::SliceEdge> From;
+  uint32_t Depth = 0;
+  bool Cut = false;
+};
+
+/// A source line that has a part in a value. Code of the system counts as the
+/// line that called it.
+struct SliceLine {
+  std::string File, Function;
+  uint32_t Line = 0;
+  uint64_t Count = 0; ///< of instructions executed, each time that it ran
+  Timestamp First = 0, Last = 0; ///< of those
+};
+
+struct SliceAnswer {
+  std::vector<SliceNodeAnswer> Nodes;
+  std::vector<answers::SliceEdge> Roots;
+  std::vector<SliceLine> Lines; ///< by file and line
+  bool Complete = true;
+};
+
+/// The same as whyValue() for all that the value was computed from.
+llvm::Expected<SliceAnswer> sliceOf(const query::Trace &T,
+                                    origins::ValueEngine &Engine,
+                                    const answers::ValuePlace &Place,
+                                    Timestamp At, origins::SliceBounds Bounds,
+                                    const answers::Cancellation &Cancel);
+
+/// Whether the bytes are those that Valgrind keeps the flags in: the operation
+/// that set them, and its operands.
+bool isOfFlags(const answers::ValuePlace &P);
 
 /// "computed", "constant", "system-call" …
 llvm::StringRef nameOf(answers::OriginKind Kind);

@@ -94,9 +94,18 @@ Expected<ProcessRequest> ProcessRequest::read(OwnedDescriptor Socket) {
   ch_control_request Head;
   if (!readAll(R.Socket.get(), &Head, sizeof(Head)))
     return requestError("a process ended before it asked for a recording");
-  if (Head.version != CH_CONTROL_VERSION || Head.kind != CH_CONTROL_EXEC ||
+  if (Head.version != CH_CONTROL_VERSION ||
+      (Head.kind != CH_CONTROL_EXEC && Head.kind != CH_CONTROL_FORK) ||
       Head.bytes > CH_CONTROL_MOST_BYTES)
     return requestError("a recorder's request is not valid");
+  R.Kind = ch_control_kind(Head.kind);
+  R.Asker = Head.asker;
+  R.Fork = Head.fork;
+  R.Auxiliary = Head.auxiliary;
+  R.Parent = parentOf(R.Process);
+  R.Directory = processLink(R.Process, "cwd");
+  if (R.Kind == CH_CONTROL_FORK)
+    return R;
   std::string Text(Head.bytes, '\0');
   std::vector<std::string> Path;
   StringRef Rest(Text);
@@ -105,9 +114,6 @@ Expected<ProcessRequest> ProcessRequest::read(OwnedDescriptor Socket) {
       !takeStrings(Rest, Head.arguments, R.Arguments) ||
       !takeStrings(Rest, Head.variables, R.Environment))
     return requestError("a recorder's request is not complete");
-  R.Asker = Head.asker;
-  R.Parent = parentOf(R.Process);
-  R.Directory = processLink(R.Process, "cwd");
   SmallString<128> Absolute(Path[0]);
   if (!Absolute.starts_with("/")) {
     Absolute = R.Directory;

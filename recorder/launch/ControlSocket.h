@@ -39,11 +39,16 @@ private:
 struct ProcessRequest {
   ch_control_kind Kind = CH_CONTROL_EXEC;
   uint32_t Asker = 0; ///< the recording that the process belongs to
+  /// CH_CONTROL_FORK: the number of the fork in that recording, and where the
+  /// program's auxiliary vector was at its start.
+  uint32_t Fork = 0;
+  uint64_t Auxiliary = 0;
   pid_t Process = 0;
   pid_t Parent = 0;       ///< its parent's number, 0 if not known
   OwnedDescriptor Handle; ///< pidfd of the process
-  std::string Path;       ///< absolute
   std::string Directory;  ///< the process's working directory
+  /// Of the new program; empty in a forked process, which has none.
+  std::string Path; ///< absolute
   std::vector<std::string> Arguments, Environment;
   OwnedDescriptor Socket;
 
@@ -56,7 +61,8 @@ struct ProcessRequest {
                     llvm::ArrayRef<int> Translations) const;
   /// Lets it go on unrecorded.
   void refuse() const;
-  /// After grant(): waits until the process has become the new program.
+  /// After grant(): waits until the process has become the new program, or a
+  /// forked one has begun.
   /// \return false if it could not.
   bool fulfilled() const;
 };

@@ -49,6 +49,8 @@ std::vector<std::string> RecorderCommand::commandLine() const {
     Line.push_back("--control-fd=" + std::to_string(ControlDescriptor));
     Line.push_back("--lifeline-fd=" + std::to_string(LifelineDescriptor));
   }
+  if (RecordForks)
+    Line.emplace_back("--record-forks=yes");
   if (!TranslationDescriptors.empty())
     Line.push_back("--translations=" +
                    join(map_range(TranslationDescriptors,

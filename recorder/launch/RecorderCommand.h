@@ -26,6 +26,8 @@ struct RecorderCommand {
   /// If the processes that the program starts are to be followed, the
   /// recorders' ends of a ControlSocket.
   int ControlDescriptor = -1, LifelineDescriptor = -1;
+  /// Whether forked processes are to be recorded, too.
+  bool RecordForks = false;
   /// Files of the translation cache.
   std::vector<int> TranslationDescriptors;
   /// Whether to send new translations.

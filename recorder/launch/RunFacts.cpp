@@ -46,11 +46,19 @@ static json::Object hostFacts() {
 }
 
 static json::Object processFacts(const FollowedProcess &P) {
-  return json::Object{{"number", P.Number},
-                      {"pid", P.Process},
-                      {"parent", P.Parent},
-                      {"parent-pid", P.ParentProcess},
-                      {"how", P.Replaced ? "exec" : "spawn"}};
+  json::Object Facts{{"number", P.Number},
+                     {"pid", P.Process},
+                     {"parent", P.Parent},
+                     {"parent-pid", P.ParentProcess},
+                     {"how", P.ForkedAt   ? "fork"
+                             : P.Replaced ? "exec"
+                                          : "spawn"}};
+  if (P.ForkedAt) {
+    Facts["forked-at"] = *P.ForkedAt;
+    Facts["forked-by"] = P.ForkedBy;
+    Facts["auxiliary-vector"] = P.Auxiliary;
+  }
+  return Facts;
 }
 
 json::Object runFacts(const ProgramFile &Program,

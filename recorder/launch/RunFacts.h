@@ -24,6 +24,10 @@ struct FollowedProcess {
   pid_t Process = 0, ParentProcess = 0;
   uint32_t Parent = 0;   ///< the number of the trace that it came from
   bool Replaced = false; ///< it is the same process as that one
+  /// It was forked by that one, at this time of its trace and by this thread.
+  std::optional<uint64_t> ForkedAt;
+  uint32_t ForkedBy = 0;
+  uint64_t Auxiliary = 0; ///< then: the address of the auxiliary vector
   std::string Directory;
   std::vector<std::string> Environment;
 };

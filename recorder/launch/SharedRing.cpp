@@ -87,6 +87,12 @@ SharedRing::~SharedRing() {
     close(Descriptor);
 }
 
+void SharedRing::closeDescriptor() {
+  if (Descriptor >= 0)
+    close(Descriptor);
+  Descriptor = -1;
+}
+
 bool SharedRing::used() const {
   auto *Header = static_cast<ch_ring_header *>(Memory);
   if (__atomic_load_n(&Header->published, __ATOMIC_ACQUIRE))

@@ -38,6 +38,8 @@ public:
   SharedRing &operator=(SharedRing &&) = delete;
 
   int descriptor() const { return Descriptor; } ///< close-on-exec
+  /// Once the recorder has the descriptor, the mapping is enough.
+  void closeDescriptor();
   void *memory() const { return Memory; }
   size_t size() const { return Size; }
 

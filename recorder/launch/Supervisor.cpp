@@ -80,15 +80,18 @@ pid_t Supervisor::forkProgram(const std::function<void()> &InChild) {
   std::promise<std::pair<pid_t, int>> Forked;
   std::future<std::pair<pid_t, int>> Result = Forked.get_future();
   ParentThreadMayEnd = std::promise<void>();
-  ParentThread =
-      std::thread([&, MayEnd = ParentThreadMayEnd.get_future()]() mutable {
-        pid_t Child = fork();
-        if (Child == 0)
-          InChild();
-        // The caller's variables may be gone after this.
-        Forked.set_value({Child, errno});
-        MayEnd.wait();
-      });
+  Error E = Thread::start([&, MayEnd = ParentThreadMayEnd.get_future()] {
+              pid_t Child = fork();
+              if (Child == 0)
+                InChild();
+              // The caller's variables may be gone after this.
+              Forked.set_value({Child, errno});
+              MayEnd.wait();
+            }).moveInto(ParentThread);
+  if (E) {
+    errno = errorToErrorCode(std::move(E)).value();
+    return -1;
+  }
   auto [Child, Failure] = Result.get();
   errno = Failure;
   return Child;

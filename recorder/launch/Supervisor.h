@@ -11,6 +11,7 @@
 #include "recorder/launch/Companion.h"
 #include "recorder/launch/RecorderCommand.h"
 #include "recorder/launch/SignalState.h"
+#include "trace-format/Thread.h"
 #include "llvm/Support/Error.h"
 #include <chrono>
 #include <cstdint>
@@ -19,7 +20,6 @@
 #include <memory>
 #include <sys/resource.h>
 #include <sys/types.h>
-#include <thread>
 
 namespace chronicle::launch {
 
@@ -106,7 +106,7 @@ private:
   /// The thread that the kernel takes for the program's parent. It ends when
   /// the parent of this process ends, which sends the program the parent-death
   /// signal that it asked for.
-  std::thread ParentThread;
+  Thread ParentThread;
   std::promise<void> ParentThreadMayEnd;
   /// Becomes readable when the parent of this process ends; -1 if not known.
   int ParentHandle = -1;

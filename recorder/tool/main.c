@@ -24,6 +24,7 @@
 #include "recorder/tool/events/syscalls.h"
 #include "recorder/tool/events/thread_life.h"
 #include "recorder/tool/events/trace_end.h"
+#include "recorder/tool/fork.h"
 #include "recorder/tool/memory/audit.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/mappings.h"
@@ -46,7 +47,7 @@ CH_STATIC_ASSERT(sizeof(VexGuestAMD64State) == CH_GUEST_STATE_SIZE,
 
 static Int ring_fd = -1, hide_fd = -1, control_fd = -1, lifeline_fd = -1;
 static Int number = 1;
-static Bool takes_first_argument;
+static Bool takes_first_argument, record_forks;
 static const HChar *chaos;
 static Bool keep_translations;
 static const HChar *translations = "";
@@ -59,24 +60,13 @@ ULong __wrap_vgPlain_di_notify_mmap(Addr address, Bool allow_rx, Int fd) {
   return 0;
 }
 
-static void before_fork(ThreadId tid) {
-  if (ch_recording)
-    ch_mappings_before_sharing();
-}
-
-/* The child goes on under Valgrind until it execs. */
-static void in_forked_child(ThreadId tid) {
-  ch_chaos_end();
-  ch_launcher_in_child();
-  ch_abandon_recording();
-}
-
 static Bool option(const HChar *arg) {
   if (VG_INT_CLO(arg, "--ring-fd", ring_fd)) {
   } else if (VG_INT_CLO(arg, "--hide-fd", hide_fd)) {
   } else if (VG_INT_CLO(arg, "--control-fd", control_fd)) {
   } else if (VG_INT_CLO(arg, "--lifeline-fd", lifeline_fd)) {
   } else if (VG_INT_CLO(arg, "--number", number)) {
+  } else if (VG_BOOL_CLO(arg, "--record-forks", record_forks)) {
   } else if (VG_BOOL_CLO(arg, "--is-program", ch_started_as_program)) {
   } else if (VG_BOOL_CLO(arg, "--takes-first-argument", takes_first_argument)) {
   } else if (VG_STR_CLO(arg, "--translations", translations)) {
@@ -123,7 +113,7 @@ static void after_options(void) {
   ch_translate_init(keep_translations, translations);
   ch_mappings_init();
   ch_core_writes_init();
-  VG_(atfork)(before_fork, NULL, in_forked_child);
+  ch_fork_init(record_forks, number);
   ch_never_log_loads = log_loads == LOADS_NEVER;
   if (log_loads == LOADS_ALWAYS)
     ch_start_logging_loads(CH_LOADS_ASKED);

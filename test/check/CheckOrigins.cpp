@@ -5,7 +5,9 @@
 // what made it, naively: each superblock hands labels on from what it reads to
 // what it writes. Then asks the query engine about the origin of random bytes
 // at random moments, and compares. Which bytes an operation only moves is found
-// out anew here, by computing it on random values.
+// out anew here, by computing it on random values. The labels are nodes of a
+// graph, which has what each of them was computed from: what can be reached in
+// it is compared with the slice.
 
 #include "Tally.h"
 #include "query/origins/ValueEngine.h"
@@ -28,9 +30,23 @@ using origins::TempValue;
 
 /// What made a byte.
 struct Label {
-  enum Kind : uint8_t { Initial, Computed, Constant, Helper, Event } What;
+  enum Kind : uint8_t {
+    Initial,
+    Computed,
+    Constant,
+    Helper,
+    Event,
+    Extension, ///< a zero that extends a value
+    Chosen,    ///< a copy that a condition chose
+  } What;
   Timestamp Time;
-  bool operator==(const Label &Other) const = default;
+  uint32_t Node = 0; ///< in ForwardRun::Graph; 0: initial data
+  bool operator==(const Label &Other) const {
+    return What == Other.What && Time == Other.Time;
+  }
+  bool operator<(const Label &Other) const {
+    return std::pair(Time, What) < std::pair(Other.Time, Other.What);
+  }
 };
 
 /// A byte of a temp: its label, and whether it is zero in every run.
@@ -65,6 +81,8 @@ public:
       Moments.insert(When(Random));
     stepThrough();
   }
+  /// What a label depends on, directly or not, without initial data.
+  std::set<Label> slice(const Label &Of);
   std::vector<Question> Questions;
   uint64_t Executions = 0;
 
@@ -80,6 +98,15 @@ private:
                      Timestamp T);
   std::vector<Moves> movesOf(const bytecode::Statement &S);
   void sample(Timestamp T);
+  /// A label that depends on others.
+  Label depending(Label::Kind What, Timestamp T, ArrayRef<Label> On);
+  /// One that does not.
+  Label leaf(Label::Kind What, Timestamp T);
+  /// Computed from all bytes of the statement's temps.
+  Label computed(const bytecode::Statement &S, Timestamp T);
+  /// The byte, and the condition that chose it.
+  Label chosen(const Label &Byte, const bytecode::Atom &By, unsigned ByByte,
+               Timestamp T);
   TempValue value(const bytecode::Atom &A, ch_type Type);
   Labelled label(const bytecode::Atom &A, ch_type Type, Timestamp T);
   void load(uint64_t Address, uint8_t *To, unsigned Size);
@@ -100,6 +127,14 @@ private:
   std::set<Timestamp> Moments;
   std::unordered_map<uint64_t, Label> MemoryLabels;
   std::map<uint32_t, std::vector<Label>> Registers;
+  struct GraphNode {
+    Label Of{Label::Initial, 0};
+    std::vector<uint32_t> On;
+    uint32_t Visit = 0;
+  };
+  std::vector<GraphNode> Graph{1};
+  std::map<std::pair<Timestamp, Label::Kind>, uint32_t> Leaves;
+  uint32_t Visits = 0;
   std::vector<uint64_t> Stored; ///< recently, in a ring
   size_t NextStored = 0;
   // Of the superblock that runs.
@@ -111,6 +146,59 @@ private:
   ArrayRef<uint8_t> Opaque;
   uint32_t Thread = 0;
 };
+
+Label ForwardRun::depending(Label::Kind What, Timestamp T, ArrayRef<Label> On) {
+  Label L{What, T, uint32_t(Graph.size())};
+  GraphNode N{L, {}, 0};
+  for (const Label &Each : On)
+    if (Each.Node && !is_contained(N.On, Each.Node))
+      N.On.push_back(Each.Node);
+  Graph.push_back(std::move(N));
+  return L;
+}
+
+Label ForwardRun::leaf(Label::Kind What, Timestamp T) {
+  auto [It, New] = Leaves.try_emplace({T, What}, uint32_t(Graph.size()));
+  if (New)
+    Graph.push_back({{What, T, It->second}, {}, 0});
+  return {What, T, It->second};
+}
+
+Label ForwardRun::computed(const bytecode::Statement &S, Timestamp T) {
+  std::vector<Label> On;
+  for (unsigned I = 0; I < S.AtomCount; ++I)
+    if (S.Atoms[I].IsTemp)
+      for (const LabelledByte &B : Labels[S.Atoms[I].Temp])
+        On.push_back(B.Of);
+  return depending(Label::Computed, T, On);
+}
+
+Label ForwardRun::chosen(const Label &Byte, const bytecode::Atom &By,
+                         unsigned ByByte, Timestamp T) {
+  if (!By.IsTemp)
+    return Byte;
+  // Asked about itself, it is the byte that was chosen.
+  Label L = Byte;
+  L.Node = depending(Label::Chosen, T, {Byte, Labels[By.Temp][ByByte].Of}).Node;
+  return L;
+}
+
+std::set<Label> ForwardRun::slice(const Label &Of) {
+  std::set<Label> Found;
+  std::vector<uint32_t> Open{Of.Node};
+  ++Visits;
+  while (!Open.empty()) {
+    GraphNode &N = Graph[Open.back()];
+    Open.pop_back();
+    if (N.Visit == Visits)
+      continue;
+    N.Visit = Visits;
+    if (N.Of.What != Label::Initial && N.Of.What != Label::Chosen)
+      Found.insert(N.Of);
+    Open.insert(Open.end(), N.On.begin(), N.On.end());
+  }
+  return Found;
+}
 
 TempValue ForwardRun::value(const bytecode::Atom &A, ch_type Type) {
   if (A.IsTemp)
@@ -130,7 +218,7 @@ Labelled ForwardRun::label(const bytecode::Atom &A, ch_type Type, Timestamp T) {
   Labelled L;
   const TempValue V = value(A, Type);
   for (unsigned I = 0; I < typeSize(Type); ++I)
-    L[I] = {{Label::Constant, T}, V[I] == 0};
+    L[I] = {leaf(Label::Constant, T), V[I] == 0};
   return L;
 }
 
@@ -224,6 +312,7 @@ Labelled ForwardRun::operation(const bytecode::Statement &S,
   for (unsigned I = 0; I < Info.Arity; ++I)
     Operands.push_back(label(S.Atoms[I], Info.Operands[I], T));
   const std::vector<Moves> All = movesOf(S);
+  std::optional<Label> Made; // one node for all bytes
   StringRef Name = Info.Name;
   const bool Joins = (Name.starts_with("Or") || Name.starts_with("Xor")) &&
                      Name != "Or1" && Info.Arity == 2;
@@ -234,15 +323,17 @@ Labelled ForwardRun::operation(const bytecode::Statement &S,
       L[R] = {Operands[M.Operand][M.Byte].Of,
               !M.Sign && Operands[M.Operand][M.Byte].AlwaysZero};
     else if (M.Zero)
-      L[R] = {{Label::Constant, T}, true};
+      L[R] = {leaf(Label::Extension, T), true};
     else if (Joins && Operands[1][R].AlwaysZero)
       L[R] = Operands[0][R];
     else if (Joins && Operands[0][R].AlwaysZero)
       L[R] = Operands[1][R];
     else if (Masks && (Operands[0][R].AlwaysZero || Operands[1][R].AlwaysZero))
-      L[R] = {{Label::Constant, T}, true};
+      L[R] = {leaf(Label::Extension, T), true};
     else
-      L[R] = {{Label::Computed, T}, false};
+      L[R] = {Made ? *Made : *(Made = computed(S, T)), false};
+    if (M.Operand >= 0 && Name.starts_with("PermOrZero8"))
+      L[R].Of = chosen(L[R].Of, S.Atoms[1], R, T);
   }
   return L;
 }
@@ -325,12 +416,16 @@ void ForwardRun::statement(const bytecode::Statement &S, Timestamp T) {
           S.Conversion == CH_LOAD_16S_32 || S.Conversion == CH_LOAD_8S_32;
       for (unsigned I = Bytes; I < typeSize(S.DefinedType); ++I) {
         V[I] = Sign && V[Bytes - 1] & 0x80 ? 0xff : 0;
-        L[I] = {Sign ? L[Bytes - 1].Of : Label{Label::Constant, T}, !Sign};
+        L[I] = {Sign ? L[Bytes - 1].Of : leaf(Label::Extension, T), !Sign};
       }
     } else {
       V = value(S.Atoms[2], S.DefinedType);
       L = label(S.Atoms[2], S.DefinedType, T);
     }
+    const bool Loads = value(S.Atoms[0], CH_I1)[0];
+    for (unsigned I = 0; I < typeSize(S.DefinedType); ++I)
+      if (!Loads || I < Bytes)
+        L[I].Of = chosen(L[I].Of, S.Atoms[0], 0, T);
     return Define();
   }
   case CH_OP_CAS: {
@@ -350,6 +445,8 @@ void ForwardRun::statement(const bytecode::Statement &S, Timestamp T) {
     const bytecode::Atom &A = S.Atoms[value(S.Atoms[0], CH_I1)[0] ? 1 : 2];
     V = value(A, S.Type);
     L = label(A, S.Type, T);
+    for (unsigned I = 0; I < Size; ++I)
+      L[I].Of = chosen(L[I].Of, S.Atoms[0], 0, T);
     return Define();
   }
   case CH_OP_COPY:
@@ -363,23 +460,23 @@ void ForwardRun::statement(const bytecode::Statement &S, Timestamp T) {
     const uint64_t Result =
         operations::helper(S.Helper)(A[0], A[1], A[2], A[3], A[4]);
     std::memcpy(V.data(), &Result, std::min(Size, 8u));
-    All({Label::Computed, T});
+    All(computed(S, T));
     return Define();
   }
   case CH_OP_OPAQUE:
     TakeOpaque(V.data(), Size);
-    All({Label::Helper, T});
+    All(leaf(Label::Helper, T));
     return Define();
   case CH_OP_OPAQUE_REGISTERS:
     TakeOpaque(State.data() + S.Offset, S.Size);
     for (unsigned I = 0; I < S.Size; ++I)
-      Own[S.Offset + I] = {Label::Helper, T};
+      Own[S.Offset + I] = leaf(Label::Helper, T);
     return;
   case CH_OP_OPAQUE_MEMORY:
     if (value(S.Atoms[0], CH_I1)[0]) {
       std::vector<uint8_t> Bytes(S.Size);
       TakeOpaque(Bytes.data(), Bytes.size());
-      store(Word(1), Bytes.data(), S.Size, nullptr, {Label::Helper, T});
+      store(Word(1), Bytes.data(), S.Size, nullptr, leaf(Label::Helper, T));
     }
     return;
   case CH_OP_FIRST: {
@@ -454,7 +551,7 @@ void ForwardRun::event(const Event &E, Timestamp T) {
   if (auto M = E.as<events::MemoryEvent>()) {
     const bool ByCall = M->source == CH_MEM_SYSCALL;
     Memory(M->address, M->length,
-           ByCall ? Label{Label::Event, T} : Label{Label::Initial, 0});
+           ByCall ? leaf(Label::Event, T) : Label{Label::Initial, 0});
   } else if (auto Map = E.as<events::MapEvent>()) {
     // The growth of the stack is logged after the first stores to it, which
     // stay: see docs/format.md.
@@ -465,14 +562,14 @@ void ForwardRun::event(const Event &E, Timestamp T) {
   } else if (auto R = E.as<events::RegistersEvent>()) {
     for (uint32_t I = 0; I < R->count; ++I)
       for (unsigned B = 0; B < 8; ++B)
-        registersOf(R->thread)[R->change(I).Offset + B] = {Label::Event, T};
+        registersOf(R->thread)[R->change(I).Offset + B] = leaf(Label::Event, T);
   } else if (auto Exit = E.as<events::SyscallExitEvent>()) {
     for (unsigned B = 0; B < 8; ++B)
-      registersOf(Exit->thread)[CH_OFFSET_RAX + B] = {Label::Event, T};
+      registersOf(Exit->thread)[CH_OFFSET_RAX + B] = leaf(Label::Event, T);
   } else if (auto Start = E.as<events::ThreadStartEvent>()) {
     // The system gives a new thread its registers.
     for (Label &L : registersOf(Start->thread))
-      L = {Label::Event, T};
+      L = leaf(Label::Event, T);
   }
 }
 
@@ -515,11 +612,92 @@ bool ForwardRun::afterStep(Timestamp T, const Block &B) {
   return true;
 }
 
+static std::string describe(const Question &Q) {
+  return formatv("{0} {1:x} of thread {2} at {3}",
+                 Q.Place.InMemory ? "memory" : "register", Q.Place.Address,
+                 Q.Place.Thread, Q.At);
+}
+
+/// The label that the forward pass would give to what made a value.
+static Label labelOf(const answers::OriginStep &Step) {
+  using answers::OriginKind;
+  switch (*Step.Made) {
+  case OriginKind::Computed:
+    return {Label::Computed, Step.Time};
+  case OriginKind::Constant:
+    return {Label::Constant, Step.Time};
+  case OriginKind::Helper:
+    return {Label::Helper, Step.Time};
+  case OriginKind::SystemCall:
+    return {Label::Event, Step.Time};
+  default:
+    return {Label::Initial, 0};
+  }
+}
+
+/// The constants of an instruction that computes are a part of it.
+static void dropOwnConstants(std::set<Label> &From) {
+  for (auto It = From.begin(); It != From.end();)
+    It = It->What == Label::Constant && From.count({Label::Computed, It->Time})
+             ? From.erase(It)
+             : std::next(It);
+}
+
+/// Compares the slice of a value with what can be reached in the graph.
+/// Returns the number of its nodes, or nothing if it was cut off.
+static std::optional<size_t> askSlice(origins::ValueEngine &T, ForwardRun &Run,
+                                      const Question &Q) {
+  constexpr uint64_t Limit = 400;
+  const std::string Where = "slice of " + describe(Q);
+  Expected<answers::Slice> Found = T.slice(Q.Place, Q.At, {~0u, Limit});
+  if (!Found) {
+    failed(Where + ": " + toString(Found.takeError()));
+    return std::nullopt;
+  }
+  std::set<Label> Ours, Theirs = Run.slice(Q.Expected);
+  std::set<Timestamp> Events; // also those that start the program
+  // A condition that the instruction itself computes is a part of the choice.
+  std::set<Timestamp> Choices;
+  for (const answers::SliceNode &N : Found->Nodes) {
+    for (const answers::SliceEdge &E : N.From) {
+      if (E.What == answers::SliceEdge::Condition)
+        Choices.insert(N.Step.Time);
+      expect(Found->Nodes[E.Node].Step.Time <= N.Step.Time,
+             Where + ": an edge leads to the future");
+    }
+    if (!N.Step.Made)
+      continue;
+    expect(N.Step.Made != answers::OriginKind::Unknown,
+           Where + ": the way is lost");
+    const Label L = labelOf(N.Step);
+    if (L.What == Label::Initial)
+      Events.insert(N.Step.Time);
+    else
+      Ours.insert(L);
+  }
+  dropOwnConstants(Ours);
+  dropOwnConstants(Theirs);
+  auto Describe = [&](const Label &L, StringRef What) {
+    return formatv("{0}: {1} kind {2} at {3}", Where, What, int(L.What), L.Time)
+        .str();
+  };
+  for (const Label &L : Ours)
+    expect(Theirs.count(L) || (L.What == Label::Constant &&
+                               Theirs.count({Label::Extension, L.Time})),
+           [&] { return Describe(L, "unexpected"); });
+  if (!Found->Complete)
+    return std::nullopt;
+  for (const Label &L : Theirs)
+    if (L.What != Label::Extension)
+      expect(Ours.count(L) ||
+                 (L.What == Label::Event && Events.count(L.Time)) ||
+                 (L.What == Label::Computed && Choices.count(L.Time)),
+             [&] { return Describe(L, "missing"); });
+  return Found->Nodes.size();
+}
+
 static void ask(origins::ValueEngine &T, const Question &Q) {
-  const std::string Where = formatv("{0} {1:x} of thread {2} at {3}",
-                                    Q.Place.InMemory ? "memory" : "register",
-                                    Q.Place.Address, Q.Place.Thread, Q.At)
-                                .str();
+  const std::string Where = describe(Q);
   Expected<answers::OriginTrail> Trail =
       T.origin(Q.Place, Q.At, /*Limit=*/1000000);
   if (!Trail)
@@ -534,34 +712,19 @@ static void ask(origins::ValueEngine &T, const Question &Q) {
   expect(Last.Made.has_value(), Where + ": the way has no beginning");
   if (!Last.Made)
     return;
-  using answers::OriginKind;
-  Label Found{Label::Initial, 0};
-  switch (*Last.Made) {
-  case OriginKind::Computed:
-    Found = {Label::Computed, Last.Time};
-    break;
-  case OriginKind::Constant:
-    Found = {Label::Constant, Last.Time};
-    break;
-  case OriginKind::Helper:
-    Found = {Label::Helper, Last.Time};
-    break;
-  case OriginKind::SystemCall:
-    Found = {Label::Event, Last.Time};
-    break;
-  case OriginKind::Unknown:
+  if (*Last.Made == answers::OriginKind::Unknown)
     return failed(Where + ": the way is lost");
-  default:
-    break;
-  }
+  Label Found = labelOf(Last), Expected = Q.Expected;
+  if (Expected.What == Label::Extension)
+    Expected.What = Label::Constant;
   // Registers that the start of the program or a signal set are events too.
-  if (Q.Expected.What == Label::Event && Found.What == Label::Initial &&
-      Last.Time == Q.Expected.Time)
-    Found = Q.Expected;
-  expect(Found == Q.Expected, [&] {
+  if (Expected.What == Label::Event && Found.What == Label::Initial &&
+      Last.Time == Expected.Time)
+    Found = Expected;
+  expect(Found == Expected, [&] {
     return formatv("{0}: kind {1} at {2}, expected {3} at {4} (value {5:x})",
-                   Where, int(Found.What), Found.Time, int(Q.Expected.What),
-                   Q.Expected.Time, Q.Value)
+                   Where, int(Found.What), Found.Time, int(Expected.What),
+                   Expected.Time, Q.Value)
         .str();
   });
 }
@@ -576,6 +739,14 @@ int main(int Argc, char **Argv) {
   origins::ValueEngine Engine(T->reader());
   for (const Question &Q : Run.Questions)
     ask(Engine, Q);
-  return finish(utostr(Run.Questions.size()) + " origins, " +
+  size_t Slices = 0, Nodes = 0;
+  // A slice costs as much as many origins: every other value is enough.
+  for (size_t I = 0; I < Run.Questions.size(); I += 2)
+    if (std::optional<size_t> Found = askSlice(Engine, Run, Run.Questions[I])) {
+      ++Slices;
+      Nodes += *Found;
+    }
+  return finish(utostr(Run.Questions.size()) + " origins, " + utostr(Slices) +
+                " whole slices of " + utostr(Nodes) + " nodes, " +
                 utostr(Run.Executions) + " executions");
 }

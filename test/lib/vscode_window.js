@@ -2,7 +2,10 @@
 // VS Code in a headless browser: starts it, presses its keys and buttons, and reads what
 // a user would see.
 'use strict';
+const assert = require('assert');
 const cp = require('child_process');
+const fs = require('fs');
+const path = require('path');
 const { chromium } = require('playwright-core');
 
 // The limit for what never comes; no test may depend on the machine's speed.
@@ -32,6 +35,36 @@ async function serve(words, options) {
   }
 }
 
+// Prepares a code-server whose settings are below home, with Chronicle's extension, and which
+// finds Chronicle by its setting alone. Returns its command line and its environment.
+function prepare(codeServer, home, vsix) {
+  const words = ['node', path.join(codeServer, 'out/node/entry.js'),
+    '--user-data-dir', path.join(home, 'user'), '--extensions-dir', path.join(home, 'extensions'),
+    '--config', path.join(home, 'config.yaml'), '--disable-telemetry', '--disable-update-check'];
+  const env = { ...process.env, HOME: home, PATH: '/usr/local/bin:/usr/bin:/bin' };
+  fs.rmSync(home, { recursive: true, force: true });
+  fs.mkdirSync(path.join(home, 'user/User'), { recursive: true });
+  fs.writeFileSync(path.join(home, 'config.yaml'), 'auth: none\n');
+  fs.writeFileSync(path.join(home, 'user/User/settings.json'), JSON.stringify({
+    'security.workspace.trust.enabled': false,
+    'workbench.startupEditor': 'none',
+    'workbench.tips.enabled': false,
+    'extensions.ignoreRecommendations': true,
+    'telemetry.telemetryLevel': 'off',
+    'git.enabled': false,
+    'debug.toolBarLocation': 'floating',
+    'debug.internalConsoleOptions': 'neverOpen',
+  }));
+  // Paths of programs are machine settings, not user settings.
+  fs.mkdirSync(path.join(home, 'user/Machine'));
+  fs.writeFileSync(path.join(home, 'user/Machine/settings.json'), JSON.stringify({
+    'chronicle.path': cp.execFileSync('which', ['chronicle'], { encoding: 'utf8' }).trim(),
+  }));
+  const installed = cp.spawnSync(words[0], [...words.slice(1), '--install-extension', vsix], { env, encoding: 'utf8' });
+  assert.match(installed.stdout, /successfully installed/, installed.stdout + installed.stderr);
+  return { words: [...words, '--auth', 'none', '--bind-addr', '127.0.0.1:0'], env };
+}
+
 class Window {
   constructor(page) { this.page = page; }
 
@@ -54,7 +87,8 @@ class Window {
       await input.waitFor();
       await input.fill('>' + name);
       try {
-        return await row.click({ timeout: 3000 });
+        // The debug toolbar may lie over the middle of the list.
+        return await row.click({ timeout: 3000, position: { x: 10, y: 10 } });
       } catch (error) {
         if (Date.now() > end) throw error;
         await this.page.keyboard.press('Escape');
@@ -84,7 +118,7 @@ class Window {
       return {
         frame: (text('.debug-call-stack .monaco-list-row.selected .stack-frame, .debug-call-stack .monaco-list-row .stack-frame')[0] || ''),
         variables: text('.debug-variables .expression').map((t) => t.replace(/\s+/g, ' ')),
-        arrow: document.querySelectorAll('.debug-top-stack-frame-line').length,
+        arrow: document.querySelectorAll('.debug-top-stack-frame-line, .debug-focused-stack-frame-line').length,
       };
     });
   }
@@ -120,21 +154,25 @@ class Window {
     throw new Error(`${what}; seen: ${JSON.stringify(seen)}; all of it: ${JSON.stringify(view)}`);
   }
 
-  // Types a line into the debug console, which is open, and waits until it shows the text.
+  // Enters a line into the debug console, which is open, and waits until it shows the text.
   async type(line, expected) {
-    for (const end = Date.now() + Patience; ; ) {
+    const input = this.page.locator('.repl-input-wrapper');
+    const end = Date.now() + Patience;
+    let entered = '';
+    while (!entered.includes(line)) {
+      if (Date.now() > end) throw new Error(`the debug console has '${entered}' instead of '${line}'`);
       await this.closeMessage(); // it may hide the input
-      try {
-        await this.page.locator('.repl-input-wrapper').click({ timeout: 3000 });
-        break;
-      } catch (error) {
-        if (Date.now() > end) throw error;
-      }
+      await input.click({ timeout: 3000 }).catch(() => {});
+      // VS Code moves the focus to the editor when it shows a stop, which may come late.
+      if (!(await input.evaluate((e) => e.contains(document.activeElement)))) continue;
+      await this.page.keyboard.press('Control+A');
+      await this.page.keyboard.insertText(line);
+      await this.page.waitForTimeout(200);
+      entered = (await input.locator('.view-lines').innerText()).replace(/\u00a0/g, ' ');
     }
-    await this.page.keyboard.type(line);
     await this.page.keyboard.press('Escape'); // closes suggestions
     await this.page.keyboard.press('Enter');
-    await this.page.locator('.repl', { hasText: expected }).first().waitFor({ timeout: Patience });
+    await this.page.locator('.repl .monaco-list', { hasText: expected }).first().waitFor({ timeout: Patience });
   }
 
   // Closes a message in the corner, if there is one.
@@ -181,4 +219,4 @@ function run(test) {
   });
 }
 
-module.exports = { has, run, serve, withWindow };
+module.exports = { has, prepare, run, serve, withWindow };

@@ -628,10 +628,14 @@ TEST(Directory, Bytes) {
   W.Instructions = 400;
   W.Blocks = 2;
   W.Executions = 50;
+  W.Starts = {{1, 0}, {9, 20}};
+  W.Copies = {{64, {7, 8}}};
   ByteWriter Out;
   file::encodeDirectory(Out, W);
-  ByteVector Expected{3, 8, 2,    1, 64, 0, 7, 0xec, 1, 0, // pieces
-                      4, 4, 0x90, 3, 2,  50};              // totals
+  ByteVector Expected{3, 8, 2,    1,  64, 0, 7,  0xec, 1, 0, // pieces
+                      5, 5, 2,    1,  0,  9, 20,             // starts
+                      6, 5, 1,    64, 2,  7, 8,              // copies
+                      4, 4, 0x90, 3,  2,  50};               // totals
   EXPECT_EQ(bytes(Out.data()), Expected);
   auto D = file::decodeDirectory(Out.data());
   ASSERT_TRUE(bool(D));
@@ -640,6 +644,10 @@ TEST(Directory, Bytes) {
   EXPECT_EQ(D->Pieces[1].Offset, 300u);
   EXPECT_EQ(D->Instructions, 400u);
   EXPECT_EQ(D->Executions, 50u);
+  ASSERT_EQ(D->Starts.size(), 2u);
+  EXPECT_EQ(D->Starts[1].Exit, 20u);
+  ASSERT_EQ(D->Copies.size(), 1u);
+  EXPECT_EQ(D->Copies[0].Raw, (std::vector<uint8_t>{7, 8}));
   for (size_t Size = 0; Size < Out.size(); ++Size)
     EXPECT_TRUE(errorToBool(
         file::decodeDirectory(Out.data().take_front(Size)).takeError()))

@@ -6,6 +6,9 @@ using namespace llvm;
 
 namespace chronicle::file {
 
+/// Sections that a reader may do without. They go on from TotalsSection.
+static constexpr uint8_t StartsSection = 5, CopiesSection = 6;
+
 void encodeDirectory(ByteWriter &Out, const Directory &D) {
   auto Section = [&](uint8_t Id, const ByteWriter &Bytes) {
     Out.u8(Id);
@@ -22,6 +25,21 @@ void encodeDirectory(ByteWriter &Out, const Directory &D) {
     Offset = P.Offset;
   }
   Section(PiecesSection, Pieces);
+  ByteWriter Starts;
+  Starts.v(D.Starts.size());
+  for (const DefinitionStart &S : D.Starts) {
+    Starts.v(S.Superblock);
+    Starts.v(S.Exit);
+  }
+  Section(StartsSection, Starts);
+  ByteWriter Copies;
+  Copies.v(D.Copies.size());
+  for (const PieceCopy &C : D.Copies) {
+    Copies.v(C.Offset);
+    Copies.v(C.Raw.size());
+    Copies.bytes(C.Raw);
+  }
+  Section(CopiesSection, Copies);
   // The totals come last, so that a directory that was cut off is not taken for
   // a whole one.
   ByteWriter Totals;
@@ -45,6 +63,22 @@ static bool decodePieces(ByteReader R, Directory &D) {
   return !R.failed();
 }
 
+static bool decodeStarts(ByteReader R, Directory &D) {
+  for (uint64_t Count = R.v(); Count && !R.failed(); --Count) {
+    const uint64_t Superblock = R.v();
+    D.Starts.push_back({Superblock, R.v()});
+  }
+  return !R.failed();
+}
+
+static bool decodeCopies(ByteReader R, Directory &D) {
+  for (uint64_t Count = R.v(); Count && !R.failed(); --Count) {
+    const uint64_t Offset = R.v();
+    D.Copies.push_back({Offset, R.bytes(R.v()).vec()});
+  }
+  return !R.failed();
+}
+
 Expected<Directory> decodeDirectory(ArrayRef<uint8_t> Raw) {
   Directory D;
   ByteReader R(Raw);
@@ -57,6 +91,12 @@ Expected<Directory> decodeDirectory(ArrayRef<uint8_t> Raw) {
     switch (Id) {
     case PiecesSection:
       Sound = decodePieces(Section, D);
+      break;
+    case StartsSection:
+      Sound = decodeStarts(Section, D);
+      break;
+    case CopiesSection:
+      Sound = decodeCopies(Section, D);
       break;
     case TotalsSection:
       D.Instructions = Section.v();

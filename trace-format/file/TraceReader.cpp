@@ -97,6 +97,8 @@ TraceReader::open(std::unique_ptr<MemoryBuffer> Buffer) {
     if (Error Unreadable = I.loadByScan())
       return Unreadable;
   }
+  if (I.Truncated.empty())
+    I.Truncated = I.Tables.Missing;
   I.Frames = std::make_unique<FrameReader>(I.File, I.Tables.Chunks);
   if (I.Tables.End && I.Truncated.empty())
     if (std::optional<StringRef> Message = I.Tables.End->getString("failure"))
@@ -140,6 +142,13 @@ Error TraceReader::Impl::decodeSequence(const pieces::BlockSections &S,
     Mine = std::make_unique<pieces::SequenceScratch>();
   Error E = pieces::decodeSequence(S.Sequence, S.Head.Executions,
                                    Tables.FirstSuccessor, *Mine, Symbols);
+  if (!Tables.Missing.empty()) {
+    const bool Unknown =
+        E || any_of(Symbols, [&](uint32_t S) { return !Tables.ExitOwner[S]; });
+    consumeError(std::move(E));
+    E = Unknown ? createStringError("it needs definitions that are damaged")
+                : Error::success();
+  }
   std::lock_guard<std::mutex> Lock(ScratchMutex);
   Scratch.push_back(std::move(Mine));
   return E;

@@ -51,7 +51,10 @@ static Error useTable(const PieceFile &File, const OtherPiece &P,
 
 /// Definitions and timelines shrink to a fifth or so. A file that claims to
 /// expand to much more is not one that we wrote, and would fill the memory.
-static constexpr uint64_t MostKept = 64 << 20, KeptPerByte = 64;
+static uint64_t mostKept(const PieceFile &File) {
+  constexpr uint64_t Always = 64 << 20, PerByte = 64;
+  return Always + PerByte * File.bytes().size();
+}
 
 Expected<ArrayRef<uint8_t>> TraceTables::keep(const PieceFile &File,
                                               const OtherPiece &P) {
@@ -59,7 +62,7 @@ Expected<ArrayRef<uint8_t>> TraceTables::keep(const PieceFile &File,
   if (!Found)
     return Found.takeError();
   KeptBytes += Found->RawSize;
-  if (KeptBytes > MostKept + KeptPerByte * File.bytes().size())
+  if (KeptBytes > mostKept(File))
     return createStringError("its definitions or its timeline are too large "
                              "for a file of %zu bytes",
                              File.bytes().size());
@@ -178,6 +181,60 @@ Error TraceTables::loadPiece(const PieceFile &File, const OtherPiece &P) {
   }
 }
 
+/// Leaves out a definitions piece that is damaged. The directory says what the
+/// next one begins with.
+Error TraceTables::skipDefinitions(const PieceFile &File, const Directory &Dir,
+                                   size_t Which, Error Why) {
+  if (Which + 1 >= Dir.Starts.size())
+    return Why;
+  const DefinitionStart &From = Dir.Starts[Which], &To = Dir.Starts[Which + 1];
+  constexpr uint64_t Most = 1 << 30, MostExits = 256;
+  if (From.Superblock != Definitions.size() || From.Exit != ExitOwner.size() ||
+      To.Superblock < From.Superblock || To.Exit < From.Exit ||
+      To.Superblock > Most || To.Exit > Most)
+    return Why;
+  const uint64_t Superblocks = To.Superblock - From.Superblock,
+                 Exits = To.Exit - From.Exit;
+  KeptBytes += 32 * Superblocks + 8 * Exits;
+  if (Exits > MostExits * Superblocks || KeptBytes > mostKept(File))
+    return Why;
+  Definitions.resize(To.Superblock, {{}, uint32_t(To.Exit)});
+  // No question about an address finds them.
+  Addresses.resize(To.Superblock, ~uint64_t(0));
+  ExitOwner.resize(To.Exit, 0);
+  FirstSuccessor.resize(To.Exit, pieces::NoSymbol);
+  Missing += (Missing.empty() ? "" : "; ");
+  Missing += "the definitions of " + std::to_string(Superblocks) +
+             " superblocks are damaged (" + toString(std::move(Why)) +
+             "), so blocks that ran them cannot be read, and answers may lack "
+             "what happened there";
+  return Error::success();
+}
+
+/// What can be known if a piece cannot be read.
+Error TraceTables::loadWithout(const PieceFile &File, const OtherPiece &P,
+                               const Directory &Dir, size_t DefinitionsBefore,
+                               Error Why) {
+  if (P.Type == PieceType::Definitions)
+    return skipDefinitions(File, Dir, DefinitionsBefore, std::move(Why));
+  const auto Copy = llvm::find_if(
+      Dir.Copies, [&](const PieceCopy &C) { return C.Offset == P.Offset; });
+  if (Copy == Dir.Copies.end())
+    return Why;
+  if (P.Type == PieceType::Timeline) {
+    consumeError(std::move(Why));
+    return addTimeline(Copy->Raw);
+  }
+  Expected<json::Value> V = parseUntrustedJson(toStringRef(Copy->Raw));
+  if (!V || P.Type != PieceType::Run || !V->getAsObject()) {
+    consumeError(V.takeError());
+    return Why;
+  }
+  consumeError(std::move(Why));
+  Run = std::move(*V->getAsObject());
+  return Error::success();
+}
+
 Error TraceTables::checkTables(const Directory &Dir, bool InFile) const {
   if (InFile && (!Blocks.data() || !Threads.data() || !Chunks.data()))
     return createStringError("a table is missing");
@@ -231,11 +288,20 @@ Error TraceTables::load(const PieceFile &File, const Directory &Dir,
     Chunks = Rebuilt->Chunks;
   }
   bool HasRun = false;
+  size_t DefinitionPieces = 0;
   for (const OtherPiece &P : Dir.Pieces) {
     if (Error E = loadPiece(File, P))
-      return E;
+      if (Error Needed =
+              loadWithout(File, P, Dir, DefinitionPieces, std::move(E)))
+        return Needed;
     HasRun |= P.Type == PieceType::Run;
+    DefinitionPieces += P.Type == PieceType::Definitions;
   }
+  // Which successors were in a damaged piece is not known. Taking one of these
+  // is an error.
+  if (!Missing.empty())
+    std::replace(FirstSuccessor.begin(), FirstSuccessor.end(), pieces::NoSymbol,
+                 uint32_t(pieces::NoSymbol - 1));
   // The block that was not finished has no place in the trace.
   llvm::erase_if(Timeline, [&](const TimelineEvent &E) {
     return E.Block >= Blocks.size();

@@ -44,9 +44,17 @@ public:
   llvm::ArrayRef<uint8_t> Programs;
   std::vector<OtherPiece> Contents; ///< of packed files
   std::vector<OtherPiece> Files;    ///< tables of packed files
+  /// What is missing because its piece is damaged, or empty. Exits that are not
+  /// known then have no owner.
+  std::string Missing;
 
 private:
   llvm::Error loadPiece(const PieceFile &File, const OtherPiece &P);
+  llvm::Error loadWithout(const PieceFile &File, const OtherPiece &P,
+                          const Directory &Dir, size_t DefinitionsBefore,
+                          llvm::Error Why);
+  llvm::Error skipDefinitions(const PieceFile &File, const Directory &Dir,
+                              size_t Which, llvm::Error Why);
   llvm::Expected<llvm::ArrayRef<uint8_t>> keep(const PieceFile &File,
                                                const OtherPiece &P);
   llvm::Error addDefinitions(llvm::ArrayRef<uint8_t> Raw);

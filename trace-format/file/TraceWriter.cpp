@@ -152,8 +152,20 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(StringRef Path,
   if (!Workers)
     Workers = std::max(
         1u, get_physical_cores() > 1 ? unsigned(get_physical_cores()) - 1 : 1);
-  for (unsigned I = 0; I < Workers; ++I)
-    W->Threads.emplace_back([W = W.get(), How] { W->work(How); });
+  for (unsigned I = 0; I < Workers; ++I) {
+    Expected<Thread> Worker =
+        Thread::start([W = W.get(), How] { W->work(How); });
+    // Fewer are slower, and one is enough.
+    if (!Worker && I > 0) {
+      consumeError(Worker.takeError());
+      break;
+    }
+    if (!Worker) {
+      ::unlink(Path.str().c_str());
+      return Worker.takeError();
+    }
+    W->Threads.push_back(std::move(*Worker));
+  }
   return W;
 }
 
@@ -164,7 +176,7 @@ TraceWriter::~TraceWriter() {
     Queue.clear();
   }
   JobReady.notify_all();
-  for (std::thread &T : Threads)
+  for (Thread &T : Threads)
     T.join();
 }
 

@@ -8,6 +8,7 @@
 #define CHRONICLE_TRACE_FORMAT_FILE_TRACEWRITER_H
 
 #include "trace-format/FileFormat.h"
+#include "trace-format/Thread.h"
 #include "trace-format/file/Codec.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
@@ -19,7 +20,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace llvm {
@@ -142,7 +142,7 @@ private:
   llvm::Error write(const Job &J);
 
   std::unique_ptr<FileAppender> File;
-  std::vector<std::thread> Threads;
+  std::vector<Thread> Threads;
   mutable std::mutex Mutex;
   std::condition_variable JobReady, Progress;
   std::deque<std::pair<uint64_t, Job>> Queue;

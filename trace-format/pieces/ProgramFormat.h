@@ -26,7 +26,7 @@ namespace chronicle::pieces {
 struct ProgramMaker {
   uint64_t Version = 0;
   /// The program of a definition, or nothing if it cannot be stored. Its size
-  /// is a multiple of 8.
+  /// is a multiple of 8. Any thread may call it, at any time.
   std::function<std::optional<llvm::SmallVector<uint8_t, 0>>(
       uint32_t Superblock, llvm::ArrayRef<uint8_t> Definition)>
       Make;

@@ -63,6 +63,7 @@ static json::Object toJson(const RunProcess &P) {
       {"parent-pid", orNull(P.ParentProcess)},
       {"how", P.Parent == 0 ? "start"
               : P.Replaced  ? "exec"
+              : P.ForkedAt  ? "fork"
                             : "spawn"},
       {"program", shownText(P.Program)},
       {"arguments", std::move(Arguments)},

@@ -31,7 +31,6 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
-#include <sys/resource.h>
 
 using namespace llvm;
 
@@ -50,11 +49,9 @@ static Command Record(
          "error.\n\n"
          "Ctrl-C reaches the program. A second Ctrl-C ends the recording, and "
          "the trace is complete up to that moment.\n\n"
-         "Programs that the program starts are recorded, too, each into a "
-         "trace of its own; then the output is a directory with these traces, "
-         "and chronicle ps lists them. A process that is forked and does not "
-         "execute another program runs unrecorded. --children none records "
-         "the program alone.",
+         "Processes that the program starts are recorded, too, each into a "
+         "trace of its own; then the output is a directory, and chronicle ps "
+         "lists its traces (--children chooses which are recorded).",
      .Examples = "  chronicle record ./server --port 8080\n"
                  "  chronicle record -o sort.db -- sort -r names.txt\n"
                  "  chronicle record -o tests.db -- ctest -R parser\n"
@@ -86,15 +83,15 @@ static cl::opt<bool>
                 cl::desc("Remove the trace if the program exits with status 0, "
                          "and print nothing then"));
 namespace {
-enum class Children { Exec, None };
+enum class Children { All, Exec, None };
 enum class LogLoadsWhen { Auto, Always, Never };
 } // namespace
 static ChoiceOption<Children>
-    Follow("children", cl::sub(Record), cl::init(Children::Exec),
+    Follow("children", cl::sub(Record), cl::init(Children::All),
            cl::value_desc("WHICH"),
            cl::desc("Which processes of the program to record, too"),
-           cl::values(clEnumValN(Children::Exec, "exec",
-                                 "those that execute a program, the default"),
+           cl::values(clEnumValN(Children::All, "all", "the default"),
+                      clEnumValN(Children::Exec, "exec", "new programs only"),
                       clEnumValN(Children::None, "none", "")));
 static cl::opt<bool> Force("force", cl::sub(Record),
                            cl::desc("Replace the trace file if it exists"));
@@ -244,15 +241,8 @@ traceSettings(const recording::RecorderPaths &Recorder,
   Settings.Options = recordedOptions(Chaos);
   Settings.BlockInstructions = BlockInstructions;
   Settings.KeepFiles = !NoKeep;
+  Settings.Forks = Follow == Children::All;
   return Settings;
-}
-
-/// Writes the end of the trace.
-static Error finishTrace(indexer::Indexer &Index, RecordResult &Result) {
-  struct rusage Usage;
-  getrusage(RUSAGE_SELF, &Usage);
-  Result.PeakIndexerKb = Usage.ru_maxrss;
-  return Index.finish(endInfo(Result)).moveInto(Result.Index);
 }
 
 /// Whether this run's trace is worth keeping.
@@ -304,6 +294,7 @@ static launch::RecorderCommand recorderCommand(
   if (Control) {
     Command.ControlDescriptor = Control->recordersSocket();
     Command.LifelineDescriptor = Control->recordersLifeline();
+    Command.RecordForks = Follow == Children::All;
   }
   if (Cache) {
     Command.TranslationDescriptors = Cache->descriptors();
@@ -320,7 +311,7 @@ static Error finishRun(std::unique_ptr<indexer::Indexer> &Index,
                        tree::RunFiles &Files, tree::TraceMaker &Maker,
                        const launch::SharedRing &Ring, const tries::Try *Which,
                        RecordResult &Result) {
-  Error Finished = finishTrace(*Index, Result);
+  Error Finished = finishTrace(Index, Files.first(), Result);
   if (Maker.cache()) {
     Result.Translations =
         tree::allTranslations(Ring.translations(), Result.Others);

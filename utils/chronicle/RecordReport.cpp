@@ -104,7 +104,8 @@ Error incompleteTrace(const RecordResult &R) {
   if (R.Index.Failure.empty() || R.Removed)
     return Error::success();
   return launch::launchError(launch::StatusOurFailure,
-                             "the trace is not complete: " + R.Index.Failure);
+                             "the trace is not complete: " + R.Index.Failure +
+                                 "; the program " + runEnd(R.End).text());
 }
 
 indexer::EndInfo endInfo(const RecordResult &R) {

@@ -12,12 +12,14 @@
 #include "recorder/launch/RecorderLog.h"
 #include "recorder/launch/SharedRing.h"
 #include "recorder/launch/Supervisor.h"
+#include "trace-format/Thread.h"
 #include "utils/chronicle/RecordReport.h"
 #include "utils/chronicle/recording/CrashPlace.h"
 #include "utils/chronicle/recording/ProgramFiles.h"
 #include "utils/chronicle/tree/ProcessTree.h"
+#include "utils/chronicle/tree/RunFiles.h"
 #include <atomic>
-#include <thread>
+#include <sys/resource.h>
 
 namespace chronicle::cli {
 
@@ -27,21 +29,28 @@ class Recording : public launch::SupervisorClient {
 public:
   /// Tree is null if the program's processes are not followed.
   Recording(indexer::Indexer &Index, tree::ProcessTree *Tree)
-      : Index(Index), Tree(Tree) {
-    Thread = std::thread([this] {
-      this->Index.run();
-      IndexerDone = true;
-    });
-  }
+      : Index(Index), Tree(Tree) {}
   ~Recording() override {
-    if (Thread.joinable())
+    if (Indexing.joinable())
       join();
+  }
+
+  /// To be called before the program starts, since threads may be scarce.
+  llvm::Error start() {
+    if (Tree)
+      if (llvm::Error E = Tree->prepare())
+        return E;
+    return Thread::start([this] {
+             Index.run();
+             IndexerDone = true;
+           })
+        .moveInto(Indexing);
   }
 
   /// Waits for the indexer. The recorder's process must have ended.
   void join() {
     Index.recorderGone();
-    Thread.join();
+    Indexing.join();
   }
 
   /// After the program has ended: waits for the processes that it started, and
@@ -88,7 +97,7 @@ private:
   tree::ProcessTree *Tree;
   llvm::StringRef Hint;
   std::atomic<bool> IndexerDone{false};
-  std::thread Thread;
+  Thread Indexing;
 };
 
 /// Runs the program to its end and fills in the result, except for the index.
@@ -101,13 +110,15 @@ inline llvm::Error runProgram(launch::Supervisor &Supervisor,
                               RecordResult &Result) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point Start = Clock::now();
+  Recording Running(Index, Tree);
+  if (llvm::Error E = Running.start())
+    return E;
   if (llvm::Error E = Supervisor.start(Command))
     return E;
   if (Cache && !Tree)
     Cache->closeFiles();
   if (Tree)
     Tree->start(Supervisor.process(), Index);
-  Recording Running(Index, Tree);
   const bool Live = !Quiet && Running.Display.enabled();
   const std::chrono::milliseconds Interval(Live ? 200 : 0);
   Result.Process = Supervisor.process();
@@ -125,6 +136,19 @@ inline llvm::Error runProgram(launch::Supervisor &Supervisor,
   if (Result.End.BySignal)
     dropFatalSignalReport(Result.Messages);
   return Started ? llvm::Error::success() : startFailure(Result);
+}
+
+/// Writes the end of the trace. If it cannot, what cannot be read is removed.
+inline llvm::Error finishTrace(std::unique_ptr<indexer::Indexer> &Index,
+                               llvm::StringRef Path, RecordResult &Result) {
+  struct rusage Usage;
+  getrusage(RUSAGE_SELF, &Usage);
+  Result.PeakIndexerKb = Usage.ru_maxrss;
+  llvm::Error E = Index->finish(endInfo(Result)).moveInto(Result.Index);
+  if (!E)
+    return E;
+  Index.reset();
+  return tree::withoutTrace(Path, std::move(E));
 }
 
 /// Packs the files of the programs into the traces, and notes what was done.

@@ -7,6 +7,7 @@
 #include "lldb-plugin/session/GdbSession.h"
 #include "query/MomentText.h"
 #include "query/base/Listener.h"
+#include "query/base/PeerUser.h"
 #include "query/symbols/Symbols.h"
 #include "utils/chronicle/FileFlags.h"
 #include "utils/chronicle/Subcommand.h"
@@ -34,7 +35,9 @@ static Command
                "can go to any moment of it, but cannot be changed. Ctrl-C ends "
                "the server.",
            .Examples = "  chronicle serve --port 1234 trace.db\n"
-                       "  gdb -ex 'target remote :1234' ./program\n",
+                       "  gdb -ex 'target remote :1234' ./program\n"
+                       "  chronicle serve --socket ~/run.socket trace.db\n"
+                       "  gdb -ex 'target remote ~/run.socket' ./program\n",
            .Statuses = {{"0", "The debugger disconnected (--once)."},
                         {"2", "The file cannot be read, the port is not "
                               "available, or an option is wrong."}},
@@ -44,10 +47,14 @@ static ProcessFlag Process(Serve);
 static NumberOption<unsigned>
     Port("port", cl::sub(Serve), cl::value_desc("N"),
          cl::desc("Listen on TCP port N; 0 (the default) takes a free one"));
+static cl::opt<std::string>
+    Socket("socket", cl::sub(Serve), cl::value_desc("PATH"),
+           cl::desc("Listen on a Unix socket, which only you can connect to, "
+                    "instead of a port"));
 static cl::opt<std::string> Listen(
     "listen", cl::sub(Serve), cl::value_desc("ADDRESS"), cl::init("127.0.0.1"),
-    cl::desc("Listen on ADDRESS (default 127.0.0.1); every client can read "
-             "the whole trace"));
+    cl::desc("Listen on ADDRESS (default 127.0.0.1, which serves only programs "
+             "of this user); every client can read the whole trace"));
 static cl::opt<std::string>
     At("at", cl::sub(Serve), cl::value_desc("MOMENT"), cl::init("end"),
        cl::desc("Start debuggers at MOMENT: start, end (the default), crash, "
@@ -100,6 +107,11 @@ static int run(ArrayRef<const char *>) {
   if (Port > 65535)
     return failUsage(Serve, "invalid port " + Twine(Port) +
                                 ": expected a number from 0 to 65535");
+  if (Socket.getNumOccurrences() && Socket.empty())
+    return failUsage(Serve, "--socket needs a path");
+  if (!Socket.empty() &&
+      (Port.getNumOccurrences() || Listen.getNumOccurrences()))
+    return failUsage(Serve, "--socket excludes --port and --listen");
   if (std::string Wrong = Files.wrong(); !Wrong.empty())
     return failUsage(Serve, Wrong);
   if (Error E = Process.choose(Path))
@@ -115,16 +127,25 @@ static int run(ArrayRef<const char *>) {
     return failUsage(Serve, toString(Start.takeError()));
   if (!*Start)
     return failUsage(Serve, toString(query::invalidMoment(At)));
-  Expected<base::Listener> Listener = base::Listener::tcp(Listen, Port);
+  Expected<base::Listener> Listener = Socket.empty()
+                                          ? base::Listener::tcp(Listen, Port)
+                                          : base::Listener::local(Socket);
   if (!Listener)
     return fail(Serve, 2, Listener.takeError());
-  const std::string Address = formatv("{0}:{1}", Listen, Listener->port());
+  const std::string Address =
+      Socket.empty() ? formatv("{0}:{1}", Listen, Listener->port()).str()
+                     : Socket;
   outs() << "listening on " << Address << '\n' << gdbCommand(**T, Address);
   outs().flush();
   while (true) {
     Expected<int> Client = Listener->accept();
     if (!Client)
       return fail(Serve, 2, Client.takeError());
+    if (Error E = base::checkPeerUser(*Client)) {
+      fail(Serve, 2, std::move(E));
+      close(*Client);
+      continue;
+    }
     if (Once) {
       serveOne(**T, *Client, **Start);
       return 0;

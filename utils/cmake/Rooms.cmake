@@ -20,8 +20,9 @@ endfunction()
 # option a room is one file for the compiler, so its headers are parsed once: two
 # files of a room cannot have the same name for something of their own. With the
 # second, the headers that most rooms use are parsed once for all of them. A
-# release is built with both. They are off by default, so that a change compiles
-# one file only and a file which lacks an include does not compile.
+# release and a new directory of utils/check are built with both. They are off by
+# default, so that a change compiles one file only and a file which lacks an
+# include does not compile.
 option(CHRONICLE_UNITY "Compile each room as one file" OFF)
 set(CMAKE_UNITY_BUILD ${CHRONICLE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
@@ -31,6 +32,11 @@ if(CHRONICLE_UNITY)
 endif()
 option(CHRONICLE_PRECOMPILE "Precompile LLVM's headers" OFF)
 if(CHRONICLE_PRECOMPILE)
+  # ccache keeps objects made with precompiled headers only if it is allowed to.
+  if(CCACHE AND CMAKE_CXX_COMPILER_LAUNCHER STREQUAL CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  endif()
   file(WRITE ${CMAKE_BINARY_DIR}/Precompiled.cpp "")
   add_library(chroniclePrecompiled OBJECT ${CMAKE_BINARY_DIR}/Precompiled.cpp)
   target_link_libraries(chroniclePrecompiled PUBLIC chronicleFlags)
@@ -48,7 +54,8 @@ endif()
 function(chronicle_precompile NAME)
   if(CHRONICLE_PRECOMPILE)
     target_precompile_headers(${NAME} REUSE_FROM chroniclePrecompiled)
-    # They are compiled for libraries: -fPIE, which programs get, does not fit.
-    target_compile_options(${NAME} PRIVATE -fPIC)
+    # They are compiled for libraries: -fPIE, which programs get, does not fit. ccache needs the
+    # second option to know which headers were used.
+    target_compile_options(${NAME} PRIVATE -fPIC -fpch-preprocess)
   endif()
 endfunction()

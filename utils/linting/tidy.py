@@ -22,9 +22,26 @@ FINDING = re.compile(r"^(?P<path>[^:]+):(?P<line>\d+):\d+: (?:warning|error): (?
 PROGRESS_SECONDS = 15
 
 
-def database(sources, build):
+def database_folder(sources, build):
+    """The folder of a compile database that has each file by itself. A build that compiles each
+    room as one file has no such database: then a second folder is configured, not built."""
+    cache = build / "CMakeCache.txt"
+    if not cache.exists() or "CHRONICLE_UNITY:BOOL=ON" not in cache.read_text():
+        return build
+    folder = build / "each-file"
+    command = ["cmake", "--preset", "default", "-B", str(folder)]
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=sources.root)
+    if result.returncode:
+        raise LintError("'%s' failed: %s" % (" ".join(command), result.stdout.strip()[-500:]))
+    # Generated headers are where they were built.
+    path = folder / "compile_commands.json"
+    path.write_text(path.read_text().replace(str(folder), str(build)))
+    return folder
+
+
+def database(sources, folder):
     """The compiler's command of each file of ours, once, by its path."""
-    path = build / "compile_commands.json"
+    path = folder / "compile_commands.json"
     if not path.exists():
         raise LintError("%s is missing; utils/build makes it" % path)
     commands = {}
@@ -59,9 +76,9 @@ def stamp_of(sources, path, command, version):
     return digest.hexdigest()
 
 
-def run_one(sources, options, path):
+def run_one(sources, options, folder, path):
     """The findings of a file and its headers (not those of the system), as text."""
-    command = [TOOL, "-p", str(options.build), "--quiet", "--header-filter=.*"]
+    command = [TOOL, "-p", str(folder), "--quiet", "--header-filter=.*"]
     if options.fix:
         command.append("--fix")
     result = subprocess.run(command + [path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=sources.root)
@@ -81,7 +98,8 @@ def check(sources, options):
     if not shutil.which(TOOL):
         raise LintError("%s is missing; utils/setup installs it" % TOOL)
     version = subprocess.run([TOOL, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    commands = database(sources, options.build)
+    folder = database_folder(sources, options.build)
+    commands = database(sources, folder)
     stamps = options.build / "tidy"
     stamps.mkdir(exist_ok=True)
     names = {path: stamp_of(sources, path, command, version) for path, command in commands.items()}
@@ -96,7 +114,7 @@ def check(sources, options):
     findings, said = [], time.monotonic()
     # Fixes of a header must not be applied twice at the same time.
     with concurrent.futures.ThreadPoolExecutor(1 if options.fix else options.jobs) as pool:
-        futures = {pool.submit(run_one, sources, options, path): path for path in waiting}
+        futures = {pool.submit(run_one, sources, options, folder, path): path for path in waiting}
         try:
             for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
                 found = future.result()

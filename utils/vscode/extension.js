@@ -5,6 +5,10 @@
 const fs = require('fs');
 const path = require('path');
 const vscode = require('vscode');
+const { List } = require('./list');
+const rows = require('./rows');
+const { Timeline, timelineOf } = require('./timeline');
+const { Visits } = require('./visits');
 
 const Type = 'chronicle';
 
@@ -51,24 +55,44 @@ const configurations = {
   // F5 without a launch.json: the workspace's trace, if it is where record puts it.
   resolveDebugConfiguration(folder, configuration) {
     if (!configuration.type && !configuration.request && folder)
-      return { type: Type, request: 'launch', name: 'Debug a recorded run', trace: '${workspaceFolder}/trace.db' };
-    return configuration;
+      configuration = { type: Type, request: 'launch', name: 'Debug a recorded run', trace: '${workspaceFolder}/trace.db' };
+    // A run that ended normally opens in the user's code, not in exit().
+    return { at: 'main-end', ...configuration };
   },
 };
 
-// The thread of each session that stopped last: where questions are asked.
-const stoppedThreads = new Map();
+// What is known of each session: the thread that stopped last, where questions are asked,
+// and the moments that it was at.
+const sessions = new Map();
 const trackers = {
   createDebugAdapterTracker(session) {
     return {
       onDidSendMessage(message) {
         if (message.event === 'stopped' && message.body.allThreadsStopped)
-          stoppedThreads.set(session.id, message.body.threadId);
+          stopped(session, message.body);
       },
-      onWillStopSession() { stoppedThreads.delete(session.id); },
+      onWillStopSession() {
+        sessions.delete(session.id);
+        views.ended();
+      },
     };
   },
 };
+
+async function stopped(session, { threadId, reason }) {
+  const known = sessions.get(session.id) || { visits: new Visits() };
+  const first = !sessions.has(session.id);
+  sessions.set(session.id, known);
+  known.threadId = threadId;
+  try {
+    const now = await session.customRequest('chronicle/now', {});
+    known.visits.stopped({ time: now.time, thread: now.thread }, reason === 'step');
+    views.moved(now);
+    if (first) await views.began(session, now);
+  } catch {
+    // It has gone on meanwhile, or ended: the next stop comes.
+  }
+}
 
 function activeSession() {
   const session = vscode.debug.activeDebugSession;
@@ -82,7 +106,7 @@ async function activeFrame(session) {
   const item = vscode.debug.activeStackItem; // undefined before VS Code 1.90
   if (item && item.session.id === session.id && item.frameId !== undefined)
     return { threadId: item.threadId, frameId: item.frameId };
-  const threadId = stoppedThreads.get(session.id);
+  const { threadId } = sessions.get(session.id) || {};
   if (threadId === undefined) throw new Error('The run is not stopped.');
   const stack = await session.customRequest('stackTrace', { threadId, levels: 1 });
   return { threadId, frameId: stack.stackFrames.length ? stack.stackFrames[0].id : undefined };
@@ -99,6 +123,22 @@ async function subject(item, prompt) {
     if (range) return editor.document.getText(range).trim();
   }
   return vscode.window.showInputBox({ prompt });
+}
+
+// Asks about a variable or an expression. An element of a container has a name that LLDB
+// cannot evaluate, but an address: then the memory there is asked about.
+async function askAbout(session, request, expression, item, options = []) {
+  const { frameId } = await activeFrame(session);
+  try {
+    return await session.customRequest(request, { expression, frameId, arguments: options });
+  } catch (error) {
+    const parent = item && item.variable && item.container && item.container.variablesReference;
+    if (!parent) throw error;
+    const { dataId } = await session.customRequest('dataBreakpointInfo', { variablesReference: parent, name: item.variable.name });
+    const place = /^(?:0x)?([0-9a-f]+)\/(\d+)$/i.exec(dataId || '');
+    if (!place) throw error;
+    return session.customRequest(request, { frameId, arguments: [...options, '-a', '0x' + place[1], '-s', place[2]] });
+  }
 }
 
 // An error is one sentence for the user, not a stack trace.
@@ -118,51 +158,23 @@ async function reverseStep(how) {
   await session.customRequest('chronicle/' + how, { threadId });
 }
 
-function placeText(symbol) {
-  if (!symbol) return '';
-  return ` in ${symbol.function || '?'}` + (symbol.file ? ` at ${path.basename(symbol.file)}:${symbol.line}` : '');
-}
-
-// One line about a write, from the command's JSON.
-function writeText(write) {
-  return `${write['old-value'] ?? write.old} → ${write['new-value'] ?? write.new}` +
-    ` by ${write.by}${placeText(write.symbol)}, time ${write.time.toLocaleString('en-US')}, thread ${write.thread}`;
-}
-
-// One line about a call.
-function callText(call) {
-  const name = (call.symbol && call.symbol.function) || call.function;
-  return `${name}(${call['parameters-text'] || ''})` + (call['value-text'] ? ` = ${call['value-text']}` : '');
-}
-
 async function findWrite(how, item) {
   const session = activeSession();
   const expression = await subject(item, 'Which variable or expression?');
   if (!expression) return;
-  const { frameId } = await activeFrame(session);
-  const write = await session.customRequest('chronicle/' + how, { expression, frameId });
-  vscode.window.setStatusBarMessage(`${expression}: ${writeText(write)}`, 30000);
+  const write = await askAbout(session, 'chronicle/' + how, expression, item);
+  vscode.window.setStatusBarMessage(`${expression}: ${rows.writeText(write)}`, 30000);
 }
 
-async function calls() {
-  const session = activeSession();
-  const name = await subject(undefined, 'Calls of which function?');
-  if (!name) return;
-  const { frameId } = await activeFrame(session);
-  const answer = await session.customRequest('chronicle/calls', { expression: name, frameId });
-  const list = answer.results || [];
-  if (!list.length) {
-    vscode.window.showInformationMessage(`${name} was never called.`);
-    return;
-  }
-  const items = list.map((call) => ({
-    label: callText(call),
-    description: `time ${call.start.toLocaleString('en-US')}, thread ${call.thread}${placeText(call.caller && call.caller.symbol)}`,
-    moment: String(call.start),
-  }));
-  const title = `Calls of ${name}` + (answer.more ? ` (the first ${list.length})` : '');
-  const choice = await vscode.window.showQuickPick(items, { title, placeHolder: 'Choose one to go there' });
-  if (choice) await session.customRequest('chronicle/goto', { arguments: [choice.moment] });
+async function goToTime(time) {
+  await activeSession().customRequest('chronicle/goto', { arguments: [String(time)] });
+}
+
+// Back and Forward through the moments that were visited.
+async function revisit(direction) {
+  const moment = sessions.get(activeSession().id)?.visits.go(direction);
+  if (!moment) throw new Error(direction < 0 ? 'There is no moment before this one.' : 'There is no moment after this one.');
+  await goToTime(moment.time);
 }
 
 async function goTo() {
@@ -216,9 +228,133 @@ async function record() {
     await vscode.debug.startDebugging(folder, { type: Type, request: 'launch', name: 'Debug a recorded run', trace });
 }
 
+// The views in the debug sidebar, the timeline and the status bar.
+const views = {
+  make() {
+    this.status = vscode.window.createStatusBarItem('chronicle.moment', vscode.StatusBarAlignment.Left, 0);
+    this.status.name = 'Chronicle: moment';
+    this.status.command = 'chronicle.goto';
+    this.status.tooltip = 'The present moment of the recorded run. Click to go to another.';
+    this.history = new List(vscode, 'chronicle.history', 'Choose "History of Value" on a variable.');
+    this.calls = new List(vscode, 'chronicle.callList', 'Choose "Calls of Function" in an editor.');
+    this.why = new List(vscode, 'chronicle.whyList', 'Choose "Why This Value?" on a variable.');
+    this.output = new List(vscode, 'chronicle.output', 'The program printed nothing.');
+    this.bookmarks = new List(vscode, 'chronicle.bookmarks', 'There are no bookmarks.');
+    this.lists = [this.history, this.calls, this.why, this.output, this.bookmarks];
+    this.timeline = new Timeline(guarded(goToTime));
+    return [this.status, ...this.lists.map((list) => list.view)];
+  },
+  moved(now) {
+    const share = now.instructions ? (100 * now.time / now.instructions).toFixed(1) : '100.0';
+    this.status.text = `$(history) ${rows.grouped(now.time)} of ${rows.grouped(now.instructions)} · ${share} % · thread ${now.thread}`;
+    this.status.show();
+    for (const list of this.lists) list.moved(now.time);
+    this.timeline.moved(now.time);
+  },
+  async began(session, now) {
+    const ask = async (name, ...words) => (await session.customRequest('chronicle/' + name, { arguments: words })).results || [];
+    const output = await ask('output', '--oldest-first', '--limit', '2000');
+    this.output.show('', rows.outputRows(output));
+    const { threads } = await session.customRequest('chronicle/threads', {});
+    this.timeline.show(timelineOf(now, threads, output, await ask('signals', '--limit', '2000'), await ask('syscalls', '--limit', '2000')));
+    await this.listBookmarks(session);
+  },
+  async listBookmarks(session) {
+    const { bookmarks } = await session.customRequest('chronicle/bookmarks', {});
+    this.bookmarks.show('', bookmarks.map(rows.bookmarkRow));
+    this.timeline.mark('bookmark', bookmarks.map(({ time, name, note }) => ({ kind: 'bookmark', time, text: `${name} ${note || ''}` })));
+  },
+  ended() {
+    if (sessions.size) return;
+    this.status.hide();
+    for (const list of this.lists) list.clear();
+    this.timeline.clear();
+  },
+};
+
+// How many rows a view gets at once.
+const Page = 1000;
+function limitNote(answer) {
+  return answer.more ? `The first ${rows.grouped(answer.results.length)} are listed.` : undefined;
+}
+
+async function showHistory(item) {
+  const session = activeSession();
+  const expression = await subject(item, 'The history of which variable or expression?');
+  if (!expression) return;
+  const answer = await askAbout(session, 'chronicle/writes', expression, item, ['--limit', String(Page)]);
+  views.history.show(expression, answer.results.map(rows.writeRow), limitNote(answer) || (answer.results.length ? undefined : `Nothing wrote ${expression}.`));
+  views.timeline.mark('write', answer.results.map((write) =>
+    ({ kind: 'write', time: write.time, thread: write.thread, text: rows.writeText(write) })));
+  await vscode.commands.executeCommand('chronicle.history.focus');
+}
+
+async function listCalls(name, where) {
+  const session = activeSession();
+  const { frameId } = await activeFrame(session);
+  const answer = await session.customRequest('chronicle/calls',
+    { expression: name, frameId, arguments: ['--limit', String(Page), ...(where ? ['--where', where] : [])] });
+  views.calls.name = name;
+  const nothing = where ? `No call of ${name} has ${where}.` : `${name} was never called.`;
+  views.calls.show(name + (where ? `, ${where}` : ''), answer.results.map(rows.callRow), limitNote(answer) || (answer.results.length ? undefined : nothing));
+  await vscode.commands.executeCommand('chronicle.callList.focus');
+}
+
+async function calls() {
+  activeSession();
+  const name = await subject(undefined, 'Calls of which function?');
+  if (name) await listCalls(name, '');
+}
+
+async function filterCalls() {
+  if (!views.calls.name) throw new Error('List the calls of a function first: "Calls of Function" in an editor.');
+  const where = await vscode.window.showInputBox({
+    prompt: `Calls of ${views.calls.name} for which this is true; empty shows all`, placeHolder: 'n < 0 && name[0] == 65',
+  });
+  if (where !== undefined) await listCalls(views.calls.name, where);
+}
+
+async function why(item) {
+  const session = activeSession();
+  const expression = await subject(item, 'Why has which variable or expression its value?');
+  if (!expression) return;
+  const { frameId } = await activeFrame(session);
+  const answer = await session.customRequest('chronicle/why', { expression, frameId });
+  views.why.show(expression, answer.steps.map(rows.whyRow));
+  await vscode.commands.executeCommand('chronicle.whyList.focus');
+}
+
+async function filterHistory() {
+  const text = await vscode.window.showInputBox({ prompt: 'Rows that contain this text; empty shows all', value: views.history.filter });
+  if (text !== undefined) views.history.filterBy(text);
+}
+
+async function historyStep(direction) {
+  const time = views.history.next(direction);
+  if (time === undefined) throw new Error(`The list has no write ${direction < 0 ? 'before' : 'after'} this moment.`);
+  await goToTime(time);
+}
+
+async function addBookmark() {
+  const session = activeSession();
+  const text = await vscode.window.showInputBox({ prompt: 'The name of this moment, and a note if you like', placeHolder: 'bug the total is wrong from here on' });
+  if (!text) return;
+  const [name, ...note] = text.trim().split(/\s+/);
+  await session.customRequest('chronicle/bookmark', { arguments: [name, ...note] });
+  await views.listBookmarks(session);
+}
+
+async function deleteBookmark(row) {
+  const session = activeSession();
+  await session.customRequest('chronicle/bookmark', { arguments: ['--delete', row.name] });
+  await views.listBookmarks(session);
+}
+
 function activate(context) {
   const command = (name, action) => vscode.commands.registerCommand('chronicle.' + name, guarded(action));
   context.subscriptions.push(
+    ...views.make(),
+    vscode.window.registerWebviewViewProvider('chronicle.timeline', views.timeline, { webviewOptions: { retainContextWhenHidden: true } }),
     vscode.debug.registerDebugAdapterDescriptorFactory(Type, adapters),
     vscode.debug.registerDebugConfigurationProvider(Type, configurations),
     vscode.debug.registerDebugAdapterTrackerFactory(Type, trackers),
@@ -229,7 +365,18 @@ function activate(context) {
     command('lastWrite', (item) => findWrite('lastWrite', item)),
     command('nextWrite', (item) => findWrite('nextWrite', item)),
     command('calls', calls),
+    command('history', showHistory),
+    command('historyPrevious', () => historyStep(-1)),
+    command('historyNext', () => historyStep(1)),
+    command('historyFilter', filterHistory),
+    command('callsFilter', filterCalls),
+    command('why', why),
+    command('bookmarkAdd', addBookmark),
+    command('bookmarkDelete', deleteBookmark),
+    command('back', () => revisit(-1)),
+    command('forward', () => revisit(1)),
+    command('goToRow', (row) => goToTime(row.time)),
     command('goto', goTo));
 }
 
-module.exports = { activate, callText, found, words, writeText };
+module.exports = { activate, found, words };

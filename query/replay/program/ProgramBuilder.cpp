@@ -17,12 +17,12 @@ ProgramBuilder::build(ArrayRef<uint8_t> Definition, ProgramForm Form) {
 }
 
 pieces::ProgramMaker programMaker() {
-  auto Builder = std::make_shared<ProgramBuilder>();
   return {ReplayProgram::version(),
-          [Builder](uint32_t Superblock, ArrayRef<uint8_t> Definition)
+          [](uint32_t Superblock, ArrayRef<uint8_t> Definition)
               -> std::optional<SmallVector<uint8_t, 0>> {
+            static thread_local ProgramBuilder Builder;
             Expected<std::unique_ptr<ReplayProgram>> P =
-                Builder->build(Definition, ProgramForm::Fast);
+                Builder.build(Definition, ProgramForm::Fast);
             if (!P) {
               // Replay reports why, if it ever needs the program.
               consumeError(P.takeError());

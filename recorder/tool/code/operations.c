@@ -87,8 +87,9 @@ static const HChar *name_of(IROp op) {
   return "?";
 }
 
+static UChar logged[4096]; /* by number of the operation */
+
 void ch_log_reason_name(UInt reason) {
-  static UChar logged[4096];
   if (reason < CH_REASON_FIRST_OP || !ch_recording)
     return;
   const UInt index = reason - CH_REASON_FIRST_OP;
@@ -101,4 +102,12 @@ void ch_log_reason_name(UInt reason) {
   struct ch_ev_op_name *event = ch_event(CH_EV_OP_NAME, sizeof *event + length);
   event->reason = reason;
   VG_(memcpy)(event + 1, name, length);
+}
+
+void ch_log_reason_names_again(void) {
+  for (UInt i = 0; i < sizeof logged; i++)
+    if (logged[i]) {
+      logged[i] = 0;
+      ch_log_reason_name(CH_REASON_FIRST_OP + i);
+    }
 }

@@ -21,5 +21,7 @@ UInt ch_helper_number(const IRExpr *call);
 UInt ch_opaque_reason(const IRExpr *e);
 /* Logs the name of a reason, once, if it is not one of the fixed ones. */
 void ch_log_reason_name(UInt reason);
+/* Logs all names that were logged once more, in a forked child. */
+void ch_log_reason_names_again(void);
 
 #endif

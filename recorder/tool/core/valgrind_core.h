@@ -43,6 +43,7 @@ extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot,
 extern SysRes VG_(am_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
                                                Off64T offset);
 extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
+extern SysRes VG_(am_munmap_valgrind)(Addr start, SizeT length);
 extern Long VG_(fsize)(Int fd);
 extern Int VG_(safe_fd)(Int fd);
 extern Int VG_(fcntl)(Int fd, Int command, Addr argument);
@@ -63,7 +64,13 @@ extern XArray *VG_(args_for_client);
 extern HChar *VG_(name_of_launcher);
 extern Int VG_(cl_cmdline_fd);
 extern Int VG_(fd_soft_limit);
+extern Int VG_(fd_hard_limit);
 extern Int VG_(kill)(Int process, Int signal);
+extern struct ch_output_sink {
+  Int fd;
+  Bool is_socket;
+  struct vki_sockaddr_un *address;
+} VG_(log_output_sink);
 extern UInt VG_(clo_smc_check);
 #define CH_SMC_CHECK_ALL 2 /* enum VgSmc */
 

@@ -14,6 +14,13 @@
 #include "recorder/tool/stream/ring.h"
 #include "recorder/tool/stream/threads.h"
 
+/* A block that has lasted this long ends where its thread stops, before a
+   system call that may wait for hours: if Chronicle is killed meanwhile, little
+   is lost of a program that does little. */
+#define BLOCK_MILLISECONDS 60
+/* How often the kernel is asked for the time: every 30 ms or so. */
+#define LOOK_CYCLES 100000000ull
+
 /* The thread and block of the last CH_EV_RESUME. */
 static ThreadId resumed;
 static UInt resumed_block;
@@ -26,10 +33,15 @@ static void log_resume(const struct ch_thread *t, ThreadId tid) {
   resumed_block = ch_block_number;
 }
 
+static UInt block_began; /* by the millisecond timer */
+
+void ch_client_code_in_child(void) { resumed = VG_INVALID_THREADID; }
+
 /* Everything the block stored must have been sent. The indexer may have asked
    for the end of the recording, so ch_recording may be False afterwards. */
 static void end_block(void) {
   ch_ring_end_block(ch_marks_take_page_count());
+  block_began = VG_(read_millisecond_timer)();
   const UInt requests = ch_ring_requests();
   if (requests & CH_REQUEST_STOP)
     ch_stop_recording(CH_END_STOPPED);
@@ -80,6 +92,26 @@ static void start_client_code(ThreadId tid, ULong blocks_done) {
     ch_chaos_stretch_begins(tid);
 }
 
+static Bool block_lasts_long(void) {
+  static ULong looked;
+  const ULong now = __builtin_ia32_rdtsc();
+  if (now - looked < LOOK_CYCLES)
+    return False;
+  looked = now;
+  return VG_(read_millisecond_timer)() - block_began >= BLOCK_MILLISECONDS;
+}
+
+/* Ends the block, and begins one in which the thread has done nothing yet.
+   Everything that was stored must have been sent. */
+static void change_block(ThreadId tid, struct ch_thread *t) {
+  end_block();
+  if (!ch_recording)
+    return;
+  ch_thread_log_snapshot(t);
+  log_resume(t, tid);
+  ch_event_commit();
+}
+
 static void stop_client_code(ThreadId tid, ULong blocks_done) {
   ch_cursor_take();
   ch_running_thread = VG_INVALID_THREADID;
@@ -90,6 +122,11 @@ static void stop_client_code(ThreadId tid, ULong blocks_done) {
     struct ch_thread *t = ch_thread_of(tid);
     ch_thread_read_registers(tid, t->state);
     t->has_state = True;
+    /* With chaos the same seed gives the same trace, block by block. */
+    if (!ch_chaos && block_lasts_long()) {
+      ch_marks_send_all();
+      change_block(tid, t);
+    }
   }
 }
 
@@ -118,15 +155,9 @@ __attribute__((used)) static void block_full(UChar *guest_state) {
     ch_mappings_log_stack_growth();
     ch_marks_send_all();
     ch_audit_next();
-    end_block();
+    change_block(tid, ch_thread_of(tid));
   } else
     ch_ring_detach();
-  if (ch_recording) {
-    struct ch_thread *t = ch_thread_of(tid);
-    ch_thread_log_snapshot(t);
-    log_resume(t, tid);
-    ch_event_commit();
-  }
   ch_running_thread = tid;
   *theirs = ch_cursor;
 }

@@ -17,6 +17,9 @@ void ch_client_code_init(void);
    be in the guest state, and the cursor behind it. */
 void ch_block_full_called(void);
 
+/* In a forked child: no thread has gone on yet. */
+void ch_client_code_in_child(void);
+
 /* The running thread faulted, so its state now counts as its state at the stop.
    `exact`: all registers are exact. */
 void ch_client_code_faulted(ThreadId tid, Bool exact);

@@ -9,6 +9,8 @@ static const HChar library[] = "/vgpreload_core-amd64-linux.so";
 
 #define PR_SET_NAME 15
 
+Addr ch_auxiliary_vector;
+
 /* The kernel named the process after the tool. */
 static void restore_name(void) {
   const HChar *path = ch_exec_path();
@@ -54,11 +56,20 @@ static void restore_environment(ThreadId tid) {
   }
 }
 
+static Addr find_auxiliary_vector(ThreadId tid) {
+  const UWord *p = (const UWord *)VG_(get_SP)(tid);
+  p += 1 + *p + 1;
+  while (*p)
+    p++;
+  return (Addr)(p + 1);
+}
+
 void ch_hide_valgrind(ThreadId tid) {
   restore_name();
   ch_exec_restore_first_argument(tid);
   ch_exec_restore_command_line(tid);
   restore_environment(tid);
+  ch_auxiliary_vector = find_auxiliary_vector(tid);
   ch_parentage_init();
   ch_stop_signals_init();
 }

@@ -10,4 +10,7 @@
    before the program's first instruction. */
 void ch_hide_valgrind(ThreadId tid);
 
+/* Where the program has its auxiliary vector. */
+extern Addr ch_auxiliary_vector;
+
 #endif

@@ -124,6 +124,22 @@ static void prepare(ThreadId tid, UInt number, const UWord *args) {
   }
 }
 
+/* The last call that makes processes. */
+static struct ch_ev_syscall_enter making;
+
+Bool ch_syscalls_copy_memory(void) {
+  return making.number == __NR_fork ||
+         (making.number == __NR_clone &&
+          !(making.arguments[0] & (VKI_CLONE_VM | VKI_CLONE_VFORK)));
+}
+
+void ch_syscalls_log_fork(ThreadId tid) {
+  struct ch_ev_syscall_enter *e = ch_event(CH_EV_SYSCALL_ENTER, sizeof *e);
+  *e = making;
+  e->thread = ch_thread_number(tid);
+  ch_event_commit();
+}
+
 static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   /* This matters in a forked child, too. */
   if (number == __NR_rt_sigaction)
@@ -137,6 +153,8 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt count) {
   e->number = number;
   for (UInt i = 0; i < 6 && i < count; i++)
     e->arguments[i] = args[i];
+  if (number == __NR_clone || number == __NR_fork || number == __NR_vfork)
+    making = *e;
   ch_event_commit();
 
   ch_syscall_will_write(tid, number, args);

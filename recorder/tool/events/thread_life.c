@@ -31,6 +31,13 @@ void ch_log_thread_start(ThreadId tid) {
   e->os_thread = sr_Res(VG_(do_syscall)(__NR_gettid, 0, 0, 0, 0, 0, 0, 0, 0));
 }
 
+void ch_thread_life_in_child(ThreadId tid) {
+  ch_threads_in_child(tid);
+  ch_thread_of(tid)->clear_tid = expected_clear_tid;
+  ch_expect_thread_words(0, 0);
+  ch_log_thread_start(tid);
+}
+
 static void thread_created(ThreadId parent, ThreadId child) {
   ch_threads_alive++;
   ch_thread_add(child, parent);

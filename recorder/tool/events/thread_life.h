@@ -13,6 +13,8 @@ extern UInt ch_exit_status;
 
 void ch_thread_life_init(void);
 void ch_log_thread_start(ThreadId tid);
+/* In a forked child: the thread begins the trace. */
+void ch_thread_life_in_child(ThreadId tid);
 /* The clone call under way asks the kernel to clear one word when the new
    thread ends, and to write its number to another when it begins (0: none). */
 void ch_expect_thread_words(Addr clear_tid, Addr set_tid);

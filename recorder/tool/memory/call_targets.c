@@ -256,3 +256,9 @@ void ch_call_targets_finish(ThreadId tid, enum ch_call_outcome outcome) {
       i++;
   call_of(tid)->kept.used = 0;
 }
+
+void ch_call_targets_in_child(void) {
+  targets.used = 0;
+  for (UInt i = 0; i < calls.capacity; i++)
+    calls.items[i].kept.used = 0;
+}

@@ -43,6 +43,10 @@ enum ch_call_outcome {
    logged, and forgets its targets. */
 void ch_call_targets_finish(ThreadId tid, enum ch_call_outcome outcome);
 
+/* In a forked child: no call is under way, and what the one that made it wrote
+   is part of the memory that the child begins with. */
+void ch_call_targets_in_child(void);
+
 /* Client code of some thread begins to run. */
 void ch_call_targets_count_stretch(void);
 /* The bytes were logged as they are now. */

@@ -25,11 +25,9 @@ Bool ch_advice_empties(Int what) {
          what == MADV_DONTNEED_LOCKED || what == MADV_GUARD_REMOVE;
 }
 
-/* Calls `act` for the parts of [start, end) that have pages and for those that
-   have none. */
-static void each_run(Addr start, Addr end,
-                     void (*act)(ThreadId, Addr, Addr, Bool exist),
-                     ThreadId tid) {
+void ch_each_run_of_pages(Addr start, Addr end,
+                          void (*act)(ThreadId, Addr, Addr, Bool exist),
+                          ThreadId tid) {
   Bool exists[CH_MOST_PAGES_TO_FIND];
   while (start < end) {
     const Addr next = ch_next_existing_page(start, end);
@@ -78,7 +76,7 @@ static void note_segment(const NSegment *s, Addr start, Addr end) {
   if (advice == MADV_REMOVE || advice == MADV_GUARD_REMOVE)
     note_existing(VG_INVALID_THREADID, start, end, True);
   else
-    each_run(start, end, note_existing, VG_INVALID_THREADID);
+    ch_each_run_of_pages(start, end, note_existing, VG_INVALID_THREADID);
 }
 
 void ch_emptied_pages_expect(Addr start, SizeT length, Int what) {
@@ -121,7 +119,7 @@ static void log_run(ThreadId tid, Addr start, Addr end) {
     /* A page that does not exist holds zeros only if no file and no other
        mapping has it. */
     if (s && s->kind == SkAnonC && !ch_have_anonymous_objects())
-      each_run(start, stop, log_private, tid);
+      ch_each_run_of_pages(start, stop, log_private, tid);
     else
       ch_contents_log(start, stop - start, CH_MEM_SYSCALL, tid, False);
     start = stop;

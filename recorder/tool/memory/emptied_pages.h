@@ -14,6 +14,12 @@
 
 #include "recorder/tool/core/valgrind_core.h"
 
+/* Calls `act` for the parts of [start, end) that have pages and for those that
+   have none. */
+void ch_each_run_of_pages(Addr start, Addr end,
+                          void (*act)(ThreadId, Addr, Addr, Bool exist),
+                          ThreadId tid);
+
 /* Whether a call of madvise with this advice may empty pages. */
 Bool ch_advice_empties(Int advice);
 /* The call under way has this advice for the range. What was stored there must

@@ -8,12 +8,20 @@
 Bool ch_logging_loads = False;
 Bool ch_never_log_loads = False;
 static Bool discard_pending;
+static enum ch_log_loads_reason reason; /* 0: nothing is logged */
+
+void ch_load_logging_log(void) {
+  if (!reason)
+    return;
+  struct ch_ev_log_loads *e = ch_event(CH_EV_LOG_LOADS, sizeof *e);
+  e->reason = reason;
+  ch_event_commit();
+}
 
 /* Other code is to be made from here on. */
 static void begin(enum ch_log_loads_reason why) {
-  struct ch_ev_log_loads *e = ch_event(CH_EV_LOG_LOADS, sizeof *e);
-  e->reason = why;
-  ch_event_commit();
+  reason = why;
+  ch_load_logging_log();
   discard_pending = ch_started;
   ch_discard_old_translations();
 }

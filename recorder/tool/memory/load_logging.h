@@ -20,6 +20,8 @@ void ch_start_logging_loads(enum ch_log_loads_reason why);
 /* Starts to test whether the memory that is accessed is watched
    (memory/watch.h), or to log all loads where stores cannot be marked. */
 void ch_start_watching(void);
+/* Logs that loads are logged or watched, if they are. */
+void ch_load_logging_log(void);
 /* Throws away the translations from before load logging, once. Does nothing
    while client code runs, so it must be called again when that has stopped. */
 void ch_discard_old_translations(void);

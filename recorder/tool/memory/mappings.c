@@ -3,6 +3,7 @@
 #include "recorder/tool/memory/audit.h"
 #include "recorder/tool/memory/call_targets.h"
 #include "recorder/tool/memory/contents.h"
+#include "recorder/tool/memory/emptied_pages.h"
 #include "recorder/tool/memory/heap_end.h"
 #include "recorder/tool/memory/load_logging.h"
 #include "recorder/tool/memory/marks.h"
@@ -15,6 +16,8 @@
 #include "recorder/tool/stream/threads.h"
 
 static Addr stack_start, stack_end; /* growth that is not logged yet */
+/* Addresses in the main stack and in the heap; 0: there is none. */
+static Addr in_stack, in_heap;
 static Bool expect_shared;
 static Int expect_fd;
 static UWord expect_shm;
@@ -300,6 +303,7 @@ static void moved_mapping(Addr from, Addr to, SizeT length) {
 
 void ch_mappings_log_startup(void) {
   Addr sp = VG_(get_SP)(1);
+  in_stack = sp;
   ch_mappings_expect_shared(False, -1, 0);
   for (const NSegment *s = ch_next_segment(0); s;
        s = ch_next_segment(s->end + 1)) {
@@ -308,6 +312,56 @@ void ch_mappings_log_startup(void) {
                CH_MAP_STARTUP | (stack ? CH_MAP_STACK : 0), CH_MEM_STARTUP,
                NULL);
   }
+  ch_block_must_end = True;
+}
+
+/* ---- mappings of a forked child ---- */
+
+static void log_existing(ThreadId tid, Addr start, Addr end, Bool exist) {
+  if (exist)
+    ch_contents_log(start, end - start, CH_MEM_STARTUP, tid, True);
+}
+
+static UInt inherited_flags(const NSegment *s) {
+  const Bool stack = s->start <= in_stack && in_stack <= s->end;
+  const Bool heap = in_heap && s->start <= in_heap && in_heap <= s->end;
+  return CH_MAP_STARTUP | (stack ? CH_MAP_STACK : 0) |
+         (heap && s->kind == SkAnonC ? CH_MAP_HEAP : 0);
+}
+
+/* Logs the part [start, end) of a segment, of which `r` is shared, or nothing
+   if it is NULL. */
+static void log_inherited(Addr start, Addr end, const NSegment *s,
+                          const struct ch_shared_range *r) {
+  const ULong offset = r                    ? r->offset + (start - r->start)
+                       : s->kind == SkFileC ? s->offset + (start - s->start)
+                                            : 0;
+  log_map(start, end, s, inherited_flags(s), r ? r->object : 0, offset);
+  if (s->kind == SkAnonC && !r)
+    ch_each_run_of_pages(start, end, log_existing, VG_INVALID_THREADID);
+  else
+    ch_contents_log(start, end - start, CH_MEM_STARTUP, VG_INVALID_THREADID,
+                    False);
+}
+
+void ch_mappings_log_inherited(void) {
+  /* Valgrind has blocked all signals, so a fault would end the process. */
+  const Bool before = ch_read_through_kernel(True);
+  for (const NSegment *s = ch_next_segment(0); s;
+       s = ch_next_segment(s->end + 1)) {
+    const Addr end = s->end + 1;
+    for (Addr start = s->start, stop; start < end; start = stop) {
+      UInt count;
+      const struct ch_shared_range *r = ch_shared_range_find(start);
+      stop = r && r->end < end ? r->end : end;
+      const struct ch_shared_range *ranges = ch_shared_ranges(&count);
+      for (UInt i = 0; i < count && !r; i++)
+        if (ranges[i].start > start && ranges[i].start < stop)
+          stop = ranges[i].start;
+      log_inherited(start, stop, s, r);
+    }
+  }
+  ch_read_through_kernel(before);
   ch_block_must_end = True;
 }
 
@@ -351,6 +405,8 @@ static void protected(Addr address, SizeT length, Bool r, Bool w, Bool x) {
 static void brk_grew(Addr address, SizeT length, ThreadId tid) {
   Addr start = VG_PGROUNDUP(address), end = VG_PGROUNDUP(address + length);
   ch_heap_end_map(end); /* in a forked child, too */
+  if (!in_heap && length)
+    in_heap = address;
   if (ch_recording && ch_started && start < end)
     log_mapped(start, end, CH_MAP_HEAP, CH_MEM_MAPPED, NULL);
 }

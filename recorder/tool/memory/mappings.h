@@ -12,6 +12,11 @@ void ch_mappings_init(void);
 /* Logs the memory that the program starts with. */
 void ch_mappings_log_startup(void);
 
+/* In a forked child: logs the memory that it has from its parent. What the
+   program had stored must have been sent. Costs a copy of all pages that exist,
+   and of all that is mapped of files. */
+void ch_mappings_log_inherited(void);
+
 /* How the mapping will be shared that the mmap or shmat call under way makes.
    `fd`: of the file; `shm_id`: the id of System V shared memory plus 1, or 0.
  */

@@ -6,15 +6,29 @@
 #include "recorder/tool/core/kernel.h"
 #include "recorder/tool/stream/recording.h"
 
-static Int memory_fd = -1;
+static Int memory_fd = -1, pagemap_fd = -1;
 static Bool through_kernel;
 static VG_MINIMAL_JMP_BUF(before_fault);
 
+/* Returns -1 if it cannot be opened. */
+static Int open_own(const HChar *path) {
+  SysRes r = VG_(open)(path, VKI_O_RDONLY, 0);
+  return sr_isError(r) ? -1 : VG_(safe_fd)(sr_Res(r));
+}
+
 void ch_reading_init(void) {
-  SysRes r = VG_(open)("/proc/self/mem", VKI_O_RDONLY, 0);
-  if (sr_isError(r))
+  memory_fd = open_own("/proc/self/mem");
+  if (memory_fd < 0)
     ch_give_up("cannot open /proc/self/mem: is /proc mounted?");
-  memory_fd = VG_(safe_fd)(sr_Res(r));
+}
+
+Bool ch_reading_in_child(void) {
+  VG_(close)(memory_fd);
+  if (pagemap_fd >= 0)
+    VG_(close)(pagemap_fd);
+  pagemap_fd = -1;
+  memory_fd = open_own("/proc/self/mem");
+  return memory_fd >= 0;
 }
 
 SizeT ch_memory_read(Addr address, void *to, SizeT length) {
@@ -67,13 +81,9 @@ Bool ch_memory_copy(Addr address, void *to, SizeT length) {
 
 /* The descriptor of /proc/self/pagemap. */
 static Int pagemap(void) {
-  static Int fd = -1;
-  if (fd < 0) {
-    SysRes r = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
-    if (!sr_isError(r))
-      fd = VG_(safe_fd)(sr_Res(r));
-  }
-  return fd;
+  if (pagemap_fd < 0)
+    pagemap_fd = open_own("/proc/self/pagemap");
+  return pagemap_fd;
 }
 
 /* Reads the kernel's word about each page: bit 63 says that it is present, bit

@@ -11,6 +11,10 @@
 /* Exits if /proc is not mounted. */
 void ch_reading_init(void);
 
+/* In a forked child: what the parent opened shows the parent's memory. Returns
+   False if it cannot be opened again. */
+Bool ch_reading_in_child(void);
+
 /* Reads with a system call. Returns how many bytes could be read. */
 SizeT ch_memory_read(Addr address, void *to, SizeT length);
 

@@ -28,6 +28,7 @@ UInt ch_block_number;
 Bool ch_block_must_end;
 
 static struct ch_ring_header *ring;
+static SizeT ring_size;
 static UChar *chunk; /* the chunk being filled */
 static UInt chunk_number;
 static UInt events;       /* announced in this chunk */
@@ -53,20 +54,46 @@ static void open_chunk(void) {
   events = 0;
 }
 
-void ch_ring_open(Int fd) {
+/* NULL, or why the descriptor's ring cannot be used. */
+static const HChar *map_ring(Int fd) {
   struct ch_ring_header header;
   if (ch_pread(fd, &header, sizeof header, 0) != sizeof header ||
       header.magic != CH_RING_MAGIC || header.version != CH_STREAM_VERSION)
-    ch_give_up("--ring-fd does not name a ring of this version of Chronicle");
-  SizeT size = CH_RING_HEADER_SIZE + header.chunk_count * header.chunk_stride;
+    return "--ring-fd does not name a ring of this version of Chronicle";
+  const SizeT size =
+      CH_RING_HEADER_SIZE + header.chunk_count * header.chunk_stride;
   SysRes mapped = VG_(am_shared_mmap_file_float_valgrind)(
       size, VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
   if (sr_isError(mapped))
-    ch_give_up("cannot map the ring");
-  VG_(close)(fd);
+    return "cannot map the ring";
   ring = (struct ch_ring_header *)(Addr)sr_Res(mapped);
+  ring_size = size;
+  return NULL;
+}
+
+void ch_ring_open(Int fd) {
+  const HChar *problem = map_ring(fd);
+  if (problem)
+    ch_give_up(problem);
+  VG_(close)(fd);
   open_chunk();
   ch_cursor.budget = block_budget = ring->block_instructions;
+}
+
+Bool ch_ring_replace(Int fd) {
+  const Addr old = (Addr)ring;
+  const SizeT old_size = ring_size;
+  if (map_ring(fd))
+    return False;
+  VG_(close)(fd);
+  VG_(am_munmap_valgrind)(old, old_size);
+  uncommitted = NULL;
+  ended_by_events = False;
+  chunk_number = ch_block_number = 0;
+  ch_block_must_end = False;
+  open_chunk();
+  ch_cursor.budget = block_budget = ring->block_instructions;
+  return True;
 }
 
 void ch_ring_detach(void) {
@@ -116,6 +143,11 @@ void ch_ring_publish(UInt flags) {
     __atomic_store_n(&ring->recorder_waits, 0, __ATOMIC_SEQ_CST);
   }
   open_chunk();
+}
+
+void ch_ring_hand_over(void) {
+  ch_ring_publish(0);
+  ch_futex_wake(&ring->published);
 }
 
 UInt ch_ring_requests(void) {

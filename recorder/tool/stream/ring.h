@@ -10,11 +10,16 @@
 
 /* Exits if the descriptor is not a ring of this version. */
 void ch_ring_open(Int fd);
+/* In a forked child: leaves the ring to the parent and begins with another one.
+   Returns False, and changes nothing, if that cannot be mapped. */
+Bool ch_ring_replace(Int fd);
 /* From now on the fast path writes into memory that nothing reads. To be called
    again whenever the block is full. */
 void ch_ring_detach(void);
 /* Ends the chunk. Waits for the indexer if the ring is full. */
 void ch_ring_publish(UInt flags);
+/* The same, and the indexer reads it at once. */
+void ch_ring_hand_over(void);
 /* The indexer's requests (CH_REQUEST_*). */
 UInt ch_ring_requests(void);
 

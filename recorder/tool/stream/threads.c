@@ -29,6 +29,14 @@ void ch_thread_add(ThreadId tid, ThreadId parent) {
   t->parent = ch_thread_number(parent);
 }
 
+void ch_threads_in_child(ThreadId tid) {
+  if (threads.capacity)
+    VG_(memset)(threads.items, 0, threads.capacity * sizeof *threads.items);
+  threads_made = 0;
+  ch_threads_alive = 1;
+  ch_thread_add(tid, VG_INVALID_THREADID);
+}
+
 void ch_thread_read_registers(ThreadId tid, UChar *state) {
   VG_(get_shadow_regs_area)(tid, state, 0, 0, CH_GUEST_STATE_SIZE);
 }

@@ -26,6 +26,10 @@ UInt ch_thread_number(ThreadId tid);
 /* Gives the thread id to a new thread. */
 void ch_thread_add(ThreadId tid, ThreadId parent);
 
+/* In a forked child: of all threads there is only this one, and it is the
+   first. */
+void ch_threads_in_child(ThreadId tid);
+
 /* Copies the thread's registers as they are now. */
 void ch_thread_read_registers(ThreadId tid, UChar *state);
 /* Logs the registers of the thread's last stop, whole. */

@@ -19,4 +19,4 @@ int main(void) {
   int Result = factorial(4);        // line: call
   printf("%d %d\n", Total, Result); // line: print
   return 0;
-}
+} // line: end

@@ -14,6 +14,7 @@ import ctypes
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -157,4 +158,5 @@ if recording.ask("verify", trace)[0]:
 end = recording.facts("info", trace)["end"]
 if (end["reason"], end["code"]) != ("exit", 7):
     fail("the trace ends with %s %s" % (end["reason"], end["code"]))
-os.remove(trace)
+# A program that forks has a directory of traces.
+shutil.rmtree(trace) if os.path.isdir(trace) else os.remove(trace)

@@ -39,7 +39,8 @@ Error OutputFile::check(const launch::ProgramFile &Program) const {
 
 Expected<OutputFile> OutputFile::inDirectory(StringRef Directory,
                                              StringRef Program) {
-  if (std::error_code EC = sys::fs::create_directories(Directory))
+  if (std::error_code EC = sys::fs::create_directories(
+          Directory, /*IgnoreExisting=*/true, sys::fs::owner_all))
     return outputError("cannot create the directory '" + Directory +
                        "': " + EC.message());
   const std::string Name =

@@ -3,7 +3,9 @@
 #include "utils/chronicle/recording/RecorderPaths.h"
 #include "recorder/launch/LaunchError.h"
 #include "recorder/launch/RecorderCommand.h"
+#include "recorder/launch/TemporaryDirectory.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
 
 using namespace llvm;
 
@@ -19,6 +21,9 @@ Expected<RecorderPaths> findRecorder(StringRef Tool) {
         launch::StatusOurFailure,
         "the recorder '" + Paths.Tool +
             "' is missing: build or install Chronicle again");
+  if (Error E = launch::checkTemporaryDirectory(
+          sys::Process::GetEnv("TMPDIR").value_or("")))
+    return E;
   return Paths;
 }
 

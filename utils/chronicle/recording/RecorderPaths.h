@@ -18,6 +18,7 @@ struct RecorderPaths {
 };
 
 /// Tool is used instead of the one beside this program, if it is not empty.
+/// Fails if something that the recorder needs is missing.
 llvm::Expected<RecorderPaths> findRecorder(llvm::StringRef Tool);
 
 } // namespace chronicle::recording

@@ -2,6 +2,7 @@
 
 #include "utils/chronicle/recording/SummaryFile.h"
 #include "recorder/launch/LaunchError.h"
+#include "trace-format/PrivateFile.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
@@ -22,12 +23,13 @@ Error SummaryFile::failure(std::error_code EC) const {
 Error SummaryFile::open() {
   if (Path.empty())
     return Error::success();
-  std::error_code EC;
-  File = std::make_unique<raw_fd_ostream>(Path, EC);
-  if (!EC)
-    return Error::success();
-  File.reset();
-  return failure(EC);
+  int Descriptor;
+  if (std::error_code EC =
+          sys::fs::openFileForWrite(Path, Descriptor, sys::fs::CD_CreateAlways,
+                                    sys::fs::OF_None, PrivateMode))
+    return failure(EC);
+  File = std::make_unique<raw_fd_ostream>(Descriptor, /*shouldClose=*/true);
+  return Error::success();
 }
 
 Error SummaryFile::write(json::Object Summary) {

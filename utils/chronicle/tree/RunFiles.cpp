@@ -3,6 +3,7 @@
 #include "utils/chronicle/tree/RunFiles.h"
 #include "query/processes/RunDirectory.h"
 #include "recorder/launch/LaunchError.h"
+#include "trace-format/file/TraceReader.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -76,6 +77,21 @@ Error RunFiles::remove() {
   if (std::error_code EC = sys::fs::remove(Path))
     return fileError("cannot remove '" + Path + "'", EC);
   return Error::success();
+}
+
+Error withoutTrace(StringRef Path, Error Why) {
+  const std::string Text = toString(std::move(Why));
+  Expected<std::unique_ptr<file::TraceReader>> Left =
+      file::TraceReader::open(Path);
+  if (Left)
+    return launch::launchError(launch::StatusOurFailure,
+                               "the trace is not complete: " + Text +
+                                   "; it can be read up to instruction " +
+                                   Twine((*Left)->instructions()));
+  consumeError(Left.takeError());
+  (void)sys::fs::remove(Path);
+  return launch::launchError(launch::StatusOurFailure,
+                             "there is no trace: " + Text);
 }
 
 } // namespace chronicle::tree

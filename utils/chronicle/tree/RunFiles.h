@@ -43,6 +43,11 @@ private:
   bool Directory = false;
 };
 
+/// Removes a trace that could not be completed if nothing of it can be read:
+/// such a file only looks like a trace. Why is the failure.
+/// \return the failure, which says what is left.
+llvm::Error withoutTrace(llvm::StringRef Path, llvm::Error Why);
+
 } // namespace chronicle::tree
 
 #endif

@@ -7,6 +7,7 @@
 #include "utils/chronicle/recording/ProgramFiles.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -16,7 +17,8 @@ Expected<std::unique_ptr<indexer::Indexer>>
 TraceMaker::make(const launch::ProgramFile &Program,
                  const recording::OutputFile &Trace,
                  ArrayRef<const char *> Arguments, launch::SharedRing &Ring,
-                 const std::optional<launch::FollowedProcess> &Followed) {
+                 const std::optional<launch::FollowedProcess> &Followed,
+                 family::Kinship Kin) {
   // Removed rather than truncated, so that processes that have the old trace
   // open keep it. If it cannot be removed, it may still be writable.
   SmallString<128> Old;
@@ -34,6 +36,16 @@ TraceMaker::make(const launch::ProgramFile &Program,
   Options.Overwrite = Trace.Replace;
   Options.Compression = Settings.Compression;
   Options.Programs = program::programMaker();
+  if (!Followed) {
+    First.File = Program;
+    First.Arguments.assign(Arguments.begin(), Arguments.end());
+    for (char **Entry = environ; *Entry; ++Entry)
+      First.Environment.emplace_back(*Entry);
+    if (Settings.Forks)
+      Kin.Archive = First.Archive =
+          std::make_shared<family::DefinitionArchive>();
+  }
+  Options.Kin = std::move(Kin);
   // Other processes use the other cores.
   if (Followed)
     Options.Workers = 1;
@@ -55,6 +67,8 @@ TraceMaker::make(const launch::ProgramFile &Program,
 TreeOptions TraceMaker::treeOptions() {
   TreeOptions Options;
   Options.BlockInstructions = Settings.BlockInstructions;
+  Options.Forks = Settings.Forks;
+  Options.First = First;
   if (Cache)
     Options.Translations = Cache->descriptors();
   Options.MakeIndexer = [this](const NewProcess &New,
@@ -65,14 +79,17 @@ TreeOptions TraceMaker::treeOptions() {
     Facts.ParentProcess = New.Request.Parent;
     Facts.Parent = New.Request.Asker;
     Facts.Replaced = New.Replaced;
+    Facts.ForkedAt = New.ForkedAt;
+    Facts.ForkedBy = New.ForkedBy;
+    Facts.Auxiliary = New.Request.Auxiliary;
     Facts.Directory = New.Request.Directory;
-    Facts.Environment = New.Request.Environment;
+    Facts.Environment = New.Program.Environment;
     std::vector<const char *> Arguments;
-    Arguments.reserve(New.Request.Arguments.size());
-    for (const std::string &Argument : New.Request.Arguments)
+    Arguments.reserve(New.Program.Arguments.size());
+    for (const std::string &Argument : New.Program.Arguments)
       Arguments.push_back(Argument.c_str());
-    return make(New.Program, {New.Trace, /*Replace=*/false}, Arguments, Ring,
-                Facts);
+    return make(New.Program.File, {New.Trace, /*Replace=*/false}, Arguments,
+                Ring, Facts, New.Kin);
   };
   return Options;
 }

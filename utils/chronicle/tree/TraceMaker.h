@@ -21,20 +21,23 @@ struct TraceSettings {
   llvm::json::Object Options; ///< for the run piece
   uint32_t BlockInstructions = launch::DefaultBlockInstructions;
   bool KeepFiles = true; ///< copies of programs and libraries
+  bool Forks = false;    ///< forked processes are recorded, too
 };
 
-/// Any thread may call make().
+/// Any thread may call make(), once the first call has returned.
 class TraceMaker {
 public:
   TraceMaker(TraceSettings Settings,
              std::unique_ptr<cache::TranslationCache> Cache)
       : Settings(std::move(Settings)), Cache(std::move(Cache)) {}
 
-  /// Creates the trace file, and the indexer that fills it from the ring.
+  /// Creates the trace file, and the indexer that fills it from the ring. The
+  /// first call is for the first process.
   llvm::Expected<std::unique_ptr<indexer::Indexer>>
   make(const launch::ProgramFile &Program, const recording::OutputFile &Trace,
        llvm::ArrayRef<const char *> Arguments, launch::SharedRing &Ring,
-       const std::optional<launch::FollowedProcess> &Followed = std::nullopt);
+       const std::optional<launch::FollowedProcess> &Followed = std::nullopt,
+       family::Kinship Kin = {});
 
   /// How a tree makes traces. This object must outlive the tree.
   TreeOptions treeOptions();
@@ -50,6 +53,7 @@ private:
   files::FileKeeper Keeper;
   std::unique_ptr<cache::TranslationCache> Cache;
   std::mutex CacheLock;
+  RunningProgram First;
 };
 
 /// What came from the translation cache, for all processes together.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lldb-plugin/session/Utf8Names.h"
+#include "query/files/Utf8Names.h"
 #include "trace-format/Text.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
@@ -7,7 +7,7 @@
 
 using namespace llvm;
 
-namespace chronicle::session {
+namespace chronicle::files {
 
 Utf8Names::~Utf8Names() {
   if (!Directory.empty())
@@ -35,4 +35,4 @@ std::string Utf8Names::of(StringRef Path) {
   return Links[Path.str()] = std::string(Link);
 }
 
-} // namespace chronicle::session
+} // namespace chronicle::files

@@ -3,15 +3,15 @@
 /// \file
 /// Names for files whose paths are not UTF-8.
 
-#ifndef CHRONICLE_LLDB_PLUGIN_SESSION_UTF8NAMES_H
-#define CHRONICLE_LLDB_PLUGIN_SESSION_UTF8NAMES_H
+#ifndef CHRONICLE_QUERY_FILES_UTF8NAMES_H
+#define CHRONICLE_QUERY_FILES_UTF8NAMES_H
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
 #include <map>
 #include <string>
 
-namespace chronicle::session {
+namespace chronicle::files {
 
 /// The protocol lists libraries as XML, which cannot hold a path that is not
 /// UTF-8. The debugger gets a symbolic link to such a file instead: its name is
@@ -33,6 +33,6 @@ private:
   std::map<std::string, std::string, std::less<>> Links;
 };
 
-} // namespace chronicle::session
+} // namespace chronicle::files
 
 #endif

@@ -157,21 +157,24 @@ class Window {
   // Enters a line into the debug console, which is open, and waits until it shows the text.
   async type(line, expected) {
     const input = this.page.locator('.repl-input-wrapper');
-    const end = Date.now() + Patience;
-    let entered = '';
-    while (!entered.includes(line)) {
-      if (Date.now() > end) throw new Error(`the debug console has '${entered}' instead of '${line}'`);
+    const focused = () => input.evaluate((e) => e.contains(document.activeElement));
+    const holdsLine = async () => (await input.locator('.view-lines').innerText()).replace(/\u00a0/g, ' ').includes(line);
+    // VS Code moves the focus to the editor when it shows a stop, which may come late: then keys go
+    // elsewhere, and the line does not arrive or is still there after Enter.
+    const enter = async () => {
       await this.closeMessage(); // it may hide the input
       await input.click({ timeout: 3000 }).catch(() => {});
-      // VS Code moves the focus to the editor when it shows a stop, which may come late.
-      if (!(await input.evaluate((e) => e.contains(document.activeElement)))) continue;
+      if (!(await focused())) return false;
       await this.page.keyboard.press('Control+A');
       await this.page.keyboard.insertText(line);
       await this.page.waitForTimeout(200);
-      entered = (await input.locator('.view-lines').innerText()).replace(/\u00a0/g, ' ');
-    }
-    await this.page.keyboard.press('Escape'); // closes suggestions
-    await this.page.keyboard.press('Enter');
+      await this.page.keyboard.press('Escape'); // closes suggestions
+      if (!(await holdsLine()) || !(await focused())) return false;
+      await this.page.keyboard.press('Enter');
+      return !(await holdsLine());
+    };
+    for (const end = Date.now() + Patience; !(await enter()); )
+      if (Date.now() > end) throw new Error(`the debug console does not take '${line}'`);
     await this.page.locator('.repl .monaco-list', { hasText: expected }).first().waitFor({ timeout: Patience });
   }
 

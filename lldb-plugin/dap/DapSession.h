@@ -100,10 +100,14 @@ private:
   selection(const llvm::json::Object &Arguments);
 
   // Moves (DapSessionMoves.cpp).
-  /// Whether a command stops the process somewhere whenever it succeeds.
-  enum class Effect { MayStop, Stops };
-  /// Runs a command that may move the process. The client gets the response
-  /// before the events of the move, whatever order lldb-dap sends them in.
+  /// What a command that succeeds does to the process: nothing, or it may stop
+  /// somewhere later, or it stops somewhere for certain.
+  enum class Effect { None, MayStop, Stops };
+  /// \param Name of the request, as in "lastWrite". \param Text the command.
+  static Effect effectOf(llvm::StringRef Name, llvm::StringRef Text);
+  /// Runs a command of Chronicle. If it moves the process, the client gets the
+  /// response before the events of the move, whatever order lldb-dap sends them
+  /// in.
   /// \param Then gets what the command printed. If it fails, \p R and \p Along
   /// are answered by its error instead.
   void move(Request R, std::string Text, llvm::StringRef Cause, Printed Then,

@@ -39,7 +39,10 @@ void DapSession::move(Request R, std::string Text, StringRef Cause,
     return fail(R,
                 "only a recorded run can go back in time: record the program "
                 "with 'chronicle record' and debug the trace");
-  ++Moving;
+  // A question holds no events back, and causes no stop: a step of LLDB may be
+  // under way already when it is answered.
+  const bool Moves = E != Effect::None;
+  Moving += Moves;
   Stepping = E == Effect::Stops;
   std::vector<std::string> Commands = selection(R.Arguments);
   Commands.push_back(std::move(Text));
@@ -47,12 +50,13 @@ void DapSession::move(Request R, std::string Text, StringRef Cause,
   Along.push_back(std::move(R));
   run(
       std::move(Commands),
-      [this, Cause = Cause.str(), Along = std::move(Along),
+      [this, Moves, Cause = Cause.str(), Along = std::move(Along),
        Then = std::move(Then)](Expected<std::string> Text) mutable {
-        --Moving;
+        Moving -= Moves;
         const bool Failed = !Text;
         if (!Failed) {
-          StopCause = Cause;
+          if (Moves)
+            StopCause = Cause;
           Then(*Text);
         } else {
           std::string Why = toString(Text.takeError());
@@ -60,7 +64,7 @@ void DapSession::move(Request R, std::string Text, StringRef Cause,
             fail(Each, Why);
         }
         releaseEvents();
-        if (Failed && Stepping)
+        if (Failed && Moves && Stepping)
           stepEnded();
       },
       Seq);

@@ -259,6 +259,15 @@ static StringRef causeOf(StringRef Command) {
   return Command.starts_with("reverse") ? "step" : "goto";
 }
 
+DapSession::Effect DapSession::effectOf(StringRef Name, StringRef Text) {
+  if (Name == "reverseContinue")
+    return Effect::MayStop;
+  const bool Jumps = Name == "goto" || Name.starts_with("reverse") ||
+                     Name.starts_with("last") || Name.starts_with("next");
+  const bool Stays = Text.contains("--no-jump") || Text.contains("--help");
+  return Jumps && !Stays ? Effect::Stops : Effect::None;
+}
+
 /// Runs `chronicle last-write --json` for `chronicle/lastWrite`. The command's
 /// words are arguments.arguments, followed by arguments.expression as one word.
 void DapSession::custom(Request R) {
@@ -283,12 +292,10 @@ void DapSession::custom(Request R) {
     Text += " " + places::quoteForLldb(textOf(*Expression));
   Request Asked{R.Seq, R.Command, {}};
   StringRef Cause = causeOf(Name);
-  const bool Stops = Name == "goto" || (Name.starts_with("reverse") &&
-                                        !Name.ends_with("Continue"));
+  const Effect Does = effectOf(Name, Text);
   move(
       std::move(R), Text, Cause,
-      [this, Asked](StringRef Text) { respond(Asked, jsonOf(Text)); },
-      Stops ? Effect::Stops : Effect::MayStop);
+      [this, Asked](StringRef Text) { respond(Asked, jsonOf(Text)); }, Does);
 }
 
 /// Handles a command typed in the debug console. lldb-dap would evaluate it as

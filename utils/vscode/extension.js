@@ -79,19 +79,34 @@ const trackers = {
   },
 };
 
-async function stopped(session, { threadId, reason }) {
-  const known = sessions.get(session.id) || { visits: new Visits() };
-  const first = !sessions.has(session.id);
-  sessions.set(session.id, known);
-  known.threadId = threadId;
+async function heard(session, known, reason) {
   try {
     const now = await session.customRequest('chronicle/now', {});
+    if (sessions.get(session.id) !== known) return; // the session has ended
     known.visits.stopped({ time: now.time, thread: now.thread }, reason === 'step');
     views.moved(now);
-    if (first) await views.began(session, now);
+    // Until it has succeeded once: the run may go on before all is known of it.
+    if (!known.shown) {
+      known.shown = true;
+      views.began(session, now).catch(() => { known.shown = false; });
+    }
   } catch {
     // It has gone on meanwhile, or ended: the next stop comes.
   }
+}
+
+function stopped(session, { threadId, reason }) {
+  const known = sessions.get(session.id) || { visits: new Visits() };
+  sessions.set(session.id, known);
+  known.threadId = threadId;
+  known.heard = heard(session, known, reason);
+}
+
+// What is known of a session, once the moment of its last stop is.
+async function settled(session) {
+  const known = sessions.get(session.id);
+  if (known) await known.heard;
+  return known;
 }
 
 function activeSession() {
@@ -172,7 +187,7 @@ async function goToTime(time) {
 
 // Back and Forward through the moments that were visited.
 async function revisit(direction) {
-  const moment = sessions.get(activeSession().id)?.visits.go(direction);
+  const moment = (await settled(activeSession()))?.visits.go(direction);
   if (!moment) throw new Error(direction < 0 ? 'There is no moment before this one.' : 'There is no moment after this one.');
   await goToTime(moment.time);
 }
@@ -245,6 +260,7 @@ const views = {
     return [this.status, ...this.lists.map((list) => list.view)];
   },
   moved(now) {
+    this.now = now.time;
     const share = now.instructions ? (100 * now.time / now.instructions).toFixed(1) : '100.0';
     this.status.text = `$(history) ${rows.grouped(now.time)} of ${rows.grouped(now.instructions)} · ${share} % · thread ${now.thread}`;
     this.status.show();
@@ -256,7 +272,7 @@ const views = {
     const output = await ask('output', '--oldest-first', '--limit', '2000');
     this.output.show('', rows.outputRows(output));
     const { threads } = await session.customRequest('chronicle/threads', {});
-    this.timeline.show(timelineOf(now, threads, output, await ask('signals', '--limit', '2000'), await ask('syscalls', '--limit', '2000')));
+    this.timeline.show(timelineOf({ ...now, time: this.now }, threads, output, await ask('signals', '--limit', '2000'), await ask('syscalls', '--limit', '2000')));
     await this.listBookmarks(session);
   },
   async listBookmarks(session) {
@@ -330,6 +346,7 @@ async function filterHistory() {
 }
 
 async function historyStep(direction) {
+  await settled(activeSession());
   const time = views.history.next(direction);
   if (time === undefined) throw new Error(`The list has no write ${direction < 0 ? 'before' : 'after'} this moment.`);
   await goToTime(time);
